@@ -23,7 +23,6 @@ import { keyStoreOn } from './keys/key-store.ts';
 import { positionAfter } from './read/list-position.ts';
 import { readsOf } from './read/reads.ts';
 import { logEverything, logMissing } from './rows/change-log.ts';
-import type { Session } from './session.ts';
 import { LiveModel } from './state/live-model.ts';
 import { readModel } from './state/meta.ts';
 import { watched } from './state/watched.ts';
@@ -95,7 +94,9 @@ function storeOn<S extends WriteSession>(
     startDay: () => exclusively(() => writer.startDay(DAY_PATIENCE)),
   });
   const model = (): Promise<StoreModel> => live.current();
-  const locked = <T>(work: (session: Session) => Promise<T>, options?: LockOptions): Promise<T> =>
+  /** In whole milliseconds: the clock of a server has fractions. */
+  const moment = (): number => Math.floor(engine.now());
+  const locked = <T>(work: (session: S) => Promise<T>, options?: LockOptions): Promise<T> =>
     exclusively(() => writer.locked(work, options));
   const writing = (work: (model: StoreModel) => Promise<Written>): Promise<WriteReport> =>
     exclusively(async () => {
@@ -226,7 +227,7 @@ function storeOn<S extends WriteSession>(
     fileFaults: async () => checkFile(await model(), engine),
     async mendFile() {
       for (const step of engine.mendFile(await model())) await locked(step, { isLong: true });
-      await locked((session) => logEverything(session, engine.now()));
+      await locked((session) => logEverything(session, moment()));
     },
     rewrite: (resource, keys) =>
       exclusively(async () => {
@@ -245,8 +246,8 @@ function storeOn<S extends WriteSession>(
         await locked(
           async (session) => {
             for (const statement of statements) await session.run(statement);
-            await logMissing(session, layout, engine.now());
-            await logEverything(session, engine.now(), resource);
+            await logMissing(session, layout, moment());
+            await logEverything(session, moment(), resource);
             if (isViewWrong) await engine.makeView(session, current, layout);
           },
           { isLong: true },

@@ -145,8 +145,8 @@ export interface Engine<S extends WriteSession = WriteSession> extends Pick<Mode
   columns(): Promise<ColumnsOf>;
   /** What is wrong with pages, indexes and the like, besides tables and columns that are missing. */
   fileFaults(model: StoreModel): Promise<readonly FileFault[]>;
-  /** The steps of a repair of pages, tables and indexes; each runs under the lock. */
-  mendFile(model: StoreModel): readonly ((session: Session) => Promise<unknown>)[];
+  /** The steps of a repair of pages, tables and indexes, those that are missing included; each runs under the lock. */
+  mendFile(model: StoreModel): readonly ((session: S) => Promise<unknown>)[];
 
   facts(session: Session): Promise<EngineFacts>;
   backup(file: string, onProgress: OnProgress | undefined): Promise<void>;

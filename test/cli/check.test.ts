@@ -35,6 +35,22 @@ function overwrite(at: Place, from: string, to: string): void {
   writeFileSync(at.path('m.db'), bytes);
 }
 
+test('a repair creates missing tables anew, and names those whose content is lost', async (t) => {
+  const at = place(t);
+  await market(at);
+  await at.done(['key', 'create', '--store', 'm.db', '--name', 'n']);
+  damage(at, 'DROP TABLE plat_keys', 'DROP TABLE plat_counters', 'DROP TABLE property_search');
+  const repaired = await at.run(['check', '--store', 'm.db', '--repair']);
+  assert.match(repaired.out, /^m\.db: nothing is wrong, \d+ rows read\n$/);
+  assert.equal(repaired.err, 'm.db: there is no table plat_keys; it is created anew, without its content\n');
+  assert.deepEqual(JSON.parse(await at.done(['key', 'list', '--store', 'm.db', '--json'])), []);
+  damage(at, 'DROP TABLE media_records');
+  const torn = await at.run(['check', '--store', 'm.db', '--repair']);
+  assert.equal(torn.code, 3);
+  assert.match(torn.out, /^there is no table media_records\n/);
+  assert.match(torn.out, /\nThe rest cannot be rebuilt: restore a backup with "plat restore"\.\n$/);
+});
+
 test('a sound store passes; each fault is one line, and --repair repairs it', async (t) => {
   const at = place(t);
   await market(at);

@@ -28,6 +28,16 @@ export interface OpenedStore {
   copy(file: string): Promise<Store>;
   /** Executes statements without the store's knowledge, as someone who writes to its tables directly. */
   damage(...statements: readonly string[]): Promise<void>;
+  /** The tables, indexes, keys, triggers and views of the store that can be dropped, by name. */
+  parts(): Promise<readonly StorePart[]>;
+}
+
+/** A table, index or the like. */
+export interface StorePart {
+  readonly name: string;
+  readonly kind: 'table' | 'index' | 'trigger' | 'view';
+  /** The statement that drops it, with what depends on it. */
+  readonly drop: string;
 }
 
 /** An engine. The suites in `test/store/contract` test every engine in the same way. */

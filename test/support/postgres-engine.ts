@@ -9,7 +9,7 @@ import { LAYOUT_VERSION } from '../../src/store/state/layout-version.ts';
 import type { PartitionField } from '../../src/store/store.ts';
 import type { ClockTrust } from '../../src/store/time/clock-jump.ts';
 import { testClock } from './clock.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, StorePart } from './engine.ts';
 import { postgresServer, runOn, type SharedServer } from './postgres-server.ts';
 
 const prepared = new Map<string, Promise<string>>();
@@ -111,6 +111,15 @@ async function copyOf(template: string): Promise<{ address: string; drop(): Prom
   return { address: server.address(name), drop };
 }
 
+/** Partitions, and what belongs to them, are dropped with their table. */
+const PARTS = `SELECT c.relname AS name,
+    CASE c.relkind WHEN 'i' THEN 'index' WHEN 'I' THEN 'index' WHEN 'v' THEN 'view' ELSE 'table' END AS kind,
+    CASE WHEN k.conname IS NOT NULL THEN format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname)
+      ELSE format('DROP %s plat.%I CASCADE',
+        CASE WHEN c.relkind IN ('i', 'I') THEN 'INDEX' WHEN c.relkind = 'v' THEN 'VIEW' ELSE 'TABLE' END, c.relname) END AS drop
+  FROM pg_class c LEFT JOIN pg_constraint k ON k.conindid = c.oid
+  WHERE c.relnamespace = 'plat'::regnamespace AND c.relkind IN ('r', 'p', 'i', 'I', 'v') AND NOT c.relispartition ORDER BY name`;
+
 /** Stores in databases of a temporary server. */
 export function postgresEngine(partitions?: PartitionField): Engine {
   return {
@@ -150,7 +159,14 @@ export function postgresEngine(partitions?: PartitionField): Engine {
         };
       };
       const damage = (...statements: readonly string[]) => runOn(address, ...statements);
-      return { store: await open(), again: open, hold, copy, damage };
+      const parts = async (): Promise<StorePart[]> => {
+        const client = new Client({ connectionString: address });
+        await client.connect();
+        const { rows } = await client.query<StorePart>(PARTS);
+        await client.end();
+        return rows;
+      };
+      return { store: await open(), again: open, hold, copy, damage, parts };
     },
   };
 }

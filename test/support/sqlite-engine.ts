@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore, type SqliteStoreOptions } from '../../src/engines/sqlite/store.ts';
@@ -5,8 +6,10 @@ import type { StoreSettings } from '../../src/records/settings.ts';
 import { LAYOUT_VERSION } from '../../src/store/state/layout-version.ts';
 import type { ClockTrust } from '../../src/store/time/clock-jump.ts';
 import { testClock } from './clock.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, StorePart } from './engine.ts';
 import { removeTemporary, temporaryFile } from './temporary.ts';
+
+const KINDS: readonly StorePart['kind'][] = ['table', 'index', 'trigger', 'view'];
 
 const prepared = new Map<string, Promise<string>>();
 
@@ -66,6 +69,16 @@ export function sqliteEngine(
         for (const statement of statements) database.exec(statement);
         database.close();
       };
+      const parts = async (): Promise<StorePart[]> => {
+        using database = new DatabaseSync(path);
+        // Tables of FTS5 cannot be dropped by themselves.
+        const found = database.prepare(`SELECT name, type FROM sqlite_schema
+          WHERE name NOT LIKE 'sqlite_%' AND name NOT LIKE '%\\_words\\__%' ESCAPE '\\' OR type = 'trigger' ORDER BY name`);
+        return found.all().map((row) => {
+          const kind = KINDS.find((each) => each === row.type) ?? assert.fail(String(row.type));
+          return { name: String(row.name), kind, drop: `DROP ${kind} "${row.name}"` };
+        });
+      };
       const store = await open(path);
       scope.after(() => removeTemporary(path));
       return {
@@ -74,6 +87,7 @@ export function sqliteEngine(
         hold,
         copy: (file) => open(file),
         damage,
+        parts,
       };
     },
   };

@@ -7,7 +7,7 @@ import { openConfigured } from '../open-store.ts';
 import { addOptions, applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION } from '../options.ts';
 import { EXIT } from '../output.ts';
 import { type Progress, rowProgress, withProgress } from '../progress.ts';
-import { writeJson, writeLines } from '../terminal.ts';
+import { reportLines, writeJson, writeLines } from '../terminal.ts';
 
 export function defineCheck(check: Command): void {
   addOptions(
@@ -30,16 +30,21 @@ export function defineCheck(check: Command): void {
       return;
     }
     try {
-      if (repair)
-        await withProgress(`Repairing ${store.name}`, undefined, (progress) =>
+      if (repair) {
+        const lost = await withProgress(`Repairing ${store.name}`, undefined, (progress) =>
           repairStore(store, rowProgress(progress)),
         );
+        reportLines(
+          lost.map(({ what }) => `${store.name}: ${what}; it is created anew, without its content`),
+        );
+      }
       const found = await withProgress(`Checking ${store.name}`, undefined, (progress) =>
         writeFaults(store, progress, json),
       );
-      writeSummary(store.name, { ...found, repaired: repair }, json);
-      process.exitCode = found.faults === 0 ? EXIT.done : EXIT.differs;
-      if (found.faults > 0 && !json) await writeRemedy(store, repair);
+      const { faults, rows } = found;
+      writeSummary(store.name, { faults, rows, repaired: repair }, json);
+      process.exitCode = faults === 0 ? EXIT.done : EXIT.differs;
+      if (faults > 0 && !json) await writeRemedy(store, repair, found.isTorn);
     } finally {
       await store.close();
     }
@@ -51,8 +56,9 @@ async function writeFaults(
   store: Store,
   progress: Progress,
   json: boolean,
-): Promise<{ faults: number; rows: number }> {
+): Promise<{ faults: number; rows: number; isTorn: boolean }> {
   let faults = 0;
+  let isTorn = false;
   let rows = 0;
   const onProgress = (resource: string, read: number): void => {
     rows = read;
@@ -60,13 +66,14 @@ async function writeFaults(
   };
   for await (const fault of findFaults(store, onProgress)) {
     faults++;
+    isTorn ||= fault.place === 'file' && fault.kind === 'pages';
     writeFault(fault, json);
   }
   for (const what of await findUnreadable(store)) {
     faults++;
     writeFault({ place: 'file', kind: 'notes', what: [what] }, json);
   }
-  return { faults, rows };
+  return { faults, rows, isTorn };
 }
 
 function writeFault(fault: Fault, json: boolean): void {
@@ -90,12 +97,14 @@ function writeSummary(store: string, { faults, rows, repaired }: Summary, json: 
   writeLines(`${store}: ${found}, ${rows} rows read`);
 }
 
-/** Reports where to get what a repair cannot rebuild. */
-async function writeRemedy(store: Store, repaired: boolean): Promise<void> {
-  const { settings } = await store.model();
-  const source =
-    settings.owner === 'replica'
+/** Reports where to get what a repair cannot rebuild. @param isTorn whether records cannot be read or written */
+async function writeRemedy(store: Store, repaired: boolean, isTorn: boolean): Promise<void> {
+  const isReplica = (await store.model()).settings.owner === 'replica';
+  const backup = 'restore a backup with "plat restore"';
+  const source = isTorn
+    ? `${backup}${isReplica ? ', or replicate into a new store' : ''}`
+    : isReplica
       ? '"plat replicate --refresh" fetches it from its source'
-      : 'import those records again, or restore a backup with "plat restore"';
+      : `import those records again, or ${backup}`;
   writeLines(repaired ? `The rest cannot be rebuilt: ${source}.` : '--repair rebuilds what can be rebuilt.');
 }

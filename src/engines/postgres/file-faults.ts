@@ -5,7 +5,8 @@ import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { FileFault } from '../../store/check/checks.ts';
 import type { Session } from '../../store/session.ts';
 import { allow, inTransaction, type ServerSession, SNAPSHOT } from './connection/session.ts';
-import { readCatalog } from './tables/tables.ts';
+import { OWN_INDEXES } from './tables/create.ts';
+import { readCatalog, recordIndexes } from './tables/tables.ts';
 
 const INVALID = `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
   WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace AND c.relkind = 'i' ORDER BY 1`;
@@ -24,16 +25,26 @@ export const findFileFaults = (session: ServerSession, model: StoreModel): Promi
     session,
     async () => {
       await allow(session, LARGE);
-      const faults = await indexFaults(session, model);
-      return faults.map((what) => ({ what, kind: 'structure' }) as const);
+      return await indexFaults(session, model);
     },
     SNAPSHOT,
   );
 
-async function indexFaults(session: ServerSession, model: StoreModel): Promise<string[]> {
+async function indexFaults(session: ServerSession, model: StoreModel): Promise<FileFault[]> {
   const invalid = await session.rows(INVALID);
-  const faults = invalid.map(({ name }) => `the index ${String(name)} is not valid`);
   const columns = await readCatalog(session);
+  const lacking = (names: Iterable<string>, kind: FileFault['kind']): FileFault[] =>
+    [...names]
+      .filter((each) => !columns.has(each))
+      .map((each) => ({ what: `there is no index ${each}`, kind }));
+  const faults = [
+    ...invalid.map(
+      ({ name }): FileFault => ({ what: `the index ${String(name)} is not valid`, kind: 'structure' }),
+    ),
+    // Without them, a repair cannot write.
+    ...lacking(OWN_INDEXES.keys(), 'tables'),
+    ...lacking(await recordIndexes(session, model), 'structure'),
+  ];
   for (const { name: table } of recordTables(model)) {
     if (columns.get(table)?.has('_key') !== true) continue;
     const count = async (way: string): Promise<number> => {
@@ -42,7 +53,8 @@ async function indexFaults(session: ServerSession, model: StoreModel): Promise<s
       return Number(row?.n);
     };
     const [rows, indexed] = [await count(BY_ROWS), await count(BY_INDEX)];
-    if (rows !== indexed) faults.push(`the indexes of ${table} lead to ${indexed} of ${rows} rows`);
+    const what = `the indexes of ${table} lead to ${indexed} of ${rows} rows`;
+    if (rows !== indexed) faults.push({ what, kind: 'structure' });
   }
   return faults;
 }

@@ -44,6 +44,12 @@ export const SHARED_TABLES: readonly string[] = [
    END $code$`,
 ];
 
+export const SHARED_KEYS = [
+  { name: 'plat_request_windows', key: ['key'] },
+  { name: 'plat_filter_lists', key: ['name'] },
+  { name: 'plat_sweeps', key: ['key'] },
+];
+
 /** Milliseconds between two checks of a process for lists that have expired or exceed the limit. */
 const TIDY_EVERY = 1000;
 

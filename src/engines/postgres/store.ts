@@ -18,7 +18,7 @@ import { LiveState } from './reading/live-state.ts';
 import { readsOn } from './reading/reads.ts';
 import { postgresShared } from './shared.ts';
 import { ReadServers } from './standbys/read-servers.ts';
-import { lackOf, prepareStore } from './tables/create.ts';
+import { completeStore, lackOf, prepareStore } from './tables/create.ts';
 import { columnsIn, mendView, viewState } from './tables/tables.ts';
 import { stampClock } from './writing/stamp-clock.ts';
 import { type ServerWriteSession, writingOn } from './writing/writer.ts';
@@ -115,7 +115,7 @@ async function postgresEngine(
     makeView: (session, model, layout) => mendView(session, model, layout),
     columns: () => withSession(lanes.searches, columnsIn),
     fileFaults: (model) => withSession(lanes.searches, (session) => findFileFaults(session, model)),
-    mendFile: reindexings,
+    mendFile: (model) => [(session) => completeStore(session, name, model), ...reindexings(model)],
 
     async facts(session) {
       const [size] = await session.rows(SIZE);

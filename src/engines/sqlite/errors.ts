@@ -32,7 +32,7 @@ const MESSAGES: readonly (readonly [text: string, trouble: Trouble])[] = [
 
 /** No statement of plat names a table or column that its tables should not have. */
 export const isMissing = (error: unknown): error is Error =>
-  error instanceof Error && /^no such (?:column|table): /.test(error.message);
+  error instanceof Error && /^no such (?:column|(?:fts5 )?table): /.test(error.message);
 
 const HEADER = 'the header of its file is not as SQLite writes it';
 

@@ -23,8 +23,14 @@ export const structureOf = (connection: Connection): Structure => ({
 });
 
 function findFileFaults(connection: Connection, model: StoreModel): FileFault[] {
-  const structure = [...findMissing(connection.database, model), ...wordFaults(connection, model)];
-  return [...findPageFaults(connection), ...structure.map((what) => ({ what, kind: 'structure' }) as const)];
+  const missing = [...findMissing(connection.database, model)].map(
+    (what): FileFault => ({
+      what,
+      kind: what.startsWith('there is no table') ? 'tables' : 'structure',
+    }),
+  );
+  const words = wordFaults(connection, model).map((what) => ({ what, kind: 'structure' }) as const);
+  return [...findPageFaults(connection), ...missing, ...words];
 }
 
 const FAULTS = `PRAGMA integrity_check(${MOST})`;

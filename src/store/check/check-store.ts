@@ -116,8 +116,15 @@ export async function* findFaults(
   store: Checkable,
   onProgress: OnProgress = () => undefined,
 ): AsyncIterable<Fault> {
-  const { dictionary, stores } = await store.model();
   for (const { what, kind } of await store.fileFaults()) yield { place: 'file', kind, what: [what] };
+  yield* findRecordFaults(store, onProgress);
+}
+
+async function* findRecordFaults(
+  store: Checkable,
+  onProgress: OnProgress = () => undefined,
+): AsyncIterable<Fault> {
+  const { dictionary, stores } = await store.model();
   let rows = 0;
   for (const resource of [...dictionary.resources.keys()].filter(stores)) {
     try {
@@ -159,24 +166,24 @@ const REWRITTEN = 200;
 /**
  * Repairs what can be derived from intact data; the next check reports the rest. If pages are damaged, nothing is
  * written, since that might overwrite what can still be read.
+ * @returns the missing tables that were created anew, although their content is lost
  */
 export async function repairStore(
   store: Checkable & Pick<Store, 'mend' | 'mendFile' | 'rewrite'>,
   onProgress?: OnProgress,
-): Promise<void> {
+): Promise<readonly FileFault[]> {
+  const ofFile = await store.fileFaults();
+  if (ofFile.some(({ kind }) => kind !== 'structure' && kind !== 'tables')) return [];
+  if (ofFile.some(({ kind }) => kind === 'tables')) await store.mendFile();
+  const lost = ofFile.filter(({ isLost }) => isLost);
   let waiting: { readonly resource: string; readonly keys: Set<string> } | undefined;
-  let isStructureWrong = false;
   const miscounted = new Set<string>();
   const flush = async (): Promise<void> => {
     if (waiting !== undefined) await store.rewrite(waiting.resource, [...waiting.keys]);
     waiting = undefined;
   };
-  for await (const fault of findFaults(store, onProgress)) {
-    if (fault.place === 'file') {
-      if (fault.kind !== 'structure') return;
-      isStructureWrong = true;
-      continue;
-    }
+  for await (const fault of findRecordFaults(store, onProgress)) {
+    if (fault.place === 'file') return lost;
     if (fault.place === 'table' && !fault.what.includes(COLUMNS_ARE_MISSING)) continue;
     if (fault.what.includes(WRONG_COUNTS)) miscounted.add(fault.key);
     if (waiting?.resource !== fault.resource || waiting.keys.size >= REWRITTEN) await flush();
@@ -187,7 +194,8 @@ export async function repairStore(
   // Media are counted once they have been repaired themselves.
   for (const keys of chunked([...miscounted], REWRITTEN)) await store.rewrite(COUNTING, keys);
   await store.mend();
-  if (isStructureWrong) await store.mendFile();
+  if (ofFile.length > 0) await store.mendFile();
+  return lost;
 }
 
 /** The first fault of a copy of a store, in words; undefined if the copy is intact. */

@@ -58,11 +58,14 @@ export interface Checks {
 export interface FileFault {
   readonly what: string;
   /**
-   * `structure`: indexes and the like, which a repair rebuilds from the records. `pages`: the pages of the records, so
-   * that nothing may be written there any more. `model`: the settings by which every record is read, so that no record
+   * `structure`: indexes and the like, which a repair rebuilds from the records. `tables`: tables that are missing, which a
+   * repair creates before it reads records. `pages`: the pages or a table of the records, so that nothing may be written there
+   * any more. `model`: the settings by which every record is read, so that no record
    * can be checked. `notes`: a replica's checkpoint, which a refresh rewrites.
    */
-  readonly kind: 'structure' | 'pages' | 'model' | 'notes';
+  readonly kind: 'structure' | 'tables' | 'pages' | 'model' | 'notes';
+  /** Of a missing table: whether its content is lost. */
+  readonly isLost?: boolean;
 }
 
 /** A session with one model, for reading rows that may be damaged. */

@@ -208,7 +208,7 @@ const OWN = /^_|_(values|nulls)$|^native_(head|text|plan_text)$/;
 /** Tables and columns that the store lacks, and fields in use that it does not list. */
 export const findSchemaFaults = (model: StoreModel, columnsOf: ColumnsOf): FileFault[] => [
   ...findModelFaults(model, columnsOf),
-  ...findLacking(model, columnsOf).map((what) => ({ what, kind: 'structure' }) as const),
+  ...findLacking(model, columnsOf),
 ];
 
 /** Whether the fields in use are those for which the tables have columns. */
@@ -229,14 +229,22 @@ function findModelFaults(
   return [...lacking].map((field) => ({ what: `the list of fields in use lacks ${field}`, kind: 'model' }));
 }
 
-function findLacking(model: StoreModel, columnsOf: ColumnsOf): string[] {
-  const wanted = new Map(OWN_TABLES.map((table) => [table.name, columnsOfOwn(table)]));
-  for (const { name, columns } of storedLayouts(model).flatMap((layout) => storedTables(layout))) {
-    wanted.set(name, [...columns.keys()]);
-  }
-  return [...wanted].flatMap(([table, columns]) => {
-    const found = columnsOf(table);
-    if (found === undefined || found.size === 0) return [`there is no table ${table}`];
-    return columns.filter((each) => !found.has(each)).map((each) => `there is no column ${table}.${each}`);
+/** Columns and texts of a record can be restored from each other, and published records from the dictionary. */
+function findLacking(model: StoreModel, columnsOf: ColumnsOf): FileFault[] {
+  const own = OWN_TABLES.map((table) => ({
+    name: table.name,
+    columns: columnsOfOwn(table),
+    absent: { kind: 'tables', ...(table.isDerived ? {} : { isLost: true }) } as const,
+  }));
+  const ofRecords = storedLayouts(model).flatMap((layout) => {
+    const isRestored = !isOneTable(layout) || PUBLISHED.has(layout.resource.name);
+    const absent = { kind: isRestored ? 'tables' : 'pages' } as const;
+    return storedTables(layout).map(({ name, columns }) => ({ name, columns: [...columns.keys()], absent }));
+  });
+  return [...own, ...ofRecords].flatMap(({ name, columns, absent }): FileFault[] => {
+    const found = columnsOf(name);
+    if (found === undefined || found.size === 0) return [{ what: `there is no table ${name}`, ...absent }];
+    const lacking = columns.filter((each) => !found.has(each));
+    return lacking.map((each) => ({ what: `there is no column ${name}.${each}`, kind: 'structure' }));
   });
 }

@@ -5,6 +5,10 @@ interface OwnTable {
   /** In SQL's terms; every engine has the types TEXT, INTEGER and BIGINT. */
   readonly columns: string;
   readonly key: readonly string[];
+  /** Further columns of which no two rows have the same value. */
+  readonly unique?: readonly string[];
+  /** Whether a repair derives its content from the records. */
+  readonly isDerived?: boolean;
 }
 
 export const OWN_TABLES: readonly OwnTable[] = [
@@ -14,11 +18,17 @@ export const OWN_TABLES: readonly OwnTable[] = [
     columns: 'resource TEXT NOT NULL, field TEXT NOT NULL, since INTEGER NOT NULL',
     key: ['resource', 'field'],
   },
-  { name: 'plat_sequence', columns: 'resource TEXT NOT NULL, next BIGINT NOT NULL', key: ['resource'] },
+  {
+    name: 'plat_sequence',
+    columns: 'resource TEXT NOT NULL, next BIGINT NOT NULL',
+    key: ['resource'],
+    isDerived: true,
+  },
   {
     name: 'plat_counters',
     columns: 'resource TEXT NOT NULL, visible INTEGER NOT NULL, system TEXT NOT NULL, rows BIGINT NOT NULL',
     key: ['resource', 'visible', 'system'],
+    isDerived: true,
   },
   {
     name: 'plat_changes',
@@ -33,9 +43,10 @@ export const OWN_TABLES: readonly OwnTable[] = [
   },
   {
     name: 'plat_keys',
-    columns: `id TEXT NOT NULL, token_hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL, kind TEXT NOT NULL, role TEXT NOT NULL,
+    columns: `id TEXT NOT NULL, token_hash TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, role TEXT NOT NULL,
       systems TEXT NOT NULL, created_at TEXT NOT NULL, expires_at TEXT, revoked_at TEXT`,
     key: ['id'],
+    unique: ['token_hash'],
   },
   {
     name: 'plat_key_use',
@@ -86,8 +97,17 @@ export const OWN_TABLES: readonly OwnTable[] = [
   },
 ];
 
-export const creationOf = ({ name, columns, key }: OwnTable): string =>
-  `CREATE TABLE IF NOT EXISTS ${name} (${columns}, PRIMARY KEY (${key.join(', ')}))`;
+export const creationOf = ({ name, columns, key, unique = [] }: OwnTable): string =>
+  `CREATE TABLE IF NOT EXISTS ${name} (${columns}, PRIMARY KEY (${key.join(', ')})${unique.map((column) => `, UNIQUE (${column})`).join('')})`;
+
+/** The indexes of its keys, by the names that PostgreSQL gives them, with statements that create them. */
+export const keyIndexesOf = ({ name, key, unique = [] }: Omit<OwnTable, 'columns'>): [string, string][] => {
+  const keys = [
+    { index: `${name}_pkey`, form: `PRIMARY KEY (${key.join(', ')})` },
+    ...unique.map((column) => ({ index: `${name}_${column}_key`, form: `UNIQUE (${column})` })),
+  ];
+  return keys.map(({ index, form }) => [index, `ALTER TABLE ${name} ADD CONSTRAINT ${index} ${form}`]);
+};
 
 /** The names of its columns. */
 export const columnsOfOwn = ({ columns }: OwnTable): string[] =>

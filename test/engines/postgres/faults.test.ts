@@ -134,6 +134,7 @@ test('a page whose connection is closed while it is read, or whose server dies: 
         again: () => openStore(address),
         hold: () => assert.fail('nobody writes meanwhile'),
         copy: () => assert.fail('nothing is copied'),
+        parts: () => assert.fail('nothing is copied'),
         damage: (...statements) => runOn(address, ...statements),
       };
     },

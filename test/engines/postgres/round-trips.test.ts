@@ -36,6 +36,7 @@ const behindRelay: Engine = {
     again: () => openAt(address),
     hold: () => assert.fail('nobody writes meanwhile'),
     copy: () => assert.fail('nothing is copied'),
+    parts: () => assert.fail('nothing is copied'),
     damage: (...statements) => runOn(address, ...statements),
   }),
 };

@@ -52,6 +52,7 @@ test('a follower receives commits of other processes while the LISTEN connection
         again: async () => other,
         hold: () => assert.fail('this test takes no lock'),
         copy: () => assert.fail('this test copies no store'),
+        parts: () => assert.fail('this test copies no store'),
         damage: () => assert.fail('this test damages no record'),
       };
     },

@@ -7,7 +7,7 @@ import { findFaults, repairStore } from '../../../src/store/check/check-store.ts
 import { Scrub, type ScrubFault } from '../../../src/store/check/scrub.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { floorPlan, listing, member, office, openHouse, photo, room } from '../../support/builders.ts';
-import { type Engine, isLeftToSqlite, type Scope } from '../../support/engine.ts';
+import { type Engine, isLeftToSqlite, type Scope, type StorePart } from '../../support/engine.ts';
 import { faultsIn } from '../../support/faults.ts';
 import { type Json, makeWorld, TIME, type World } from '../../support/world.ts';
 
@@ -44,6 +44,33 @@ const whole = (key: string) =>
 const COUNTS = (resource: string) => [resource, '(counters)', 'counts are not the rows'];
 
 const MEDIA_COUNTS = 'its counts of media';
+
+/** Settings, the fields in use, and records without texts in another table: a backup restores them. */
+const isOnlyCopy = ({ name, kind }: StorePart): boolean =>
+  kind === 'table' &&
+  (/^plat_(meta|profile|partitions)$/.test(name) ||
+    /^(?!property_records|field|lookup).+_records$/.test(name));
+
+/** Tables without records whose content does not follow from others. */
+const LOST = new Set(
+  [
+    'changes',
+    'tombstones',
+    'keys',
+    'key_use',
+    'history',
+    'webhooks',
+    'ledger_state',
+    'ledger_seen',
+    'ledger_wanted',
+  ]
+    .concat('quarantine', 'leases')
+    .map((name) => `plat_${name}`),
+);
+
+/** What is dropped together, unless each part is dropped by itself (`PLAT_FULL=1`). */
+const groupOf = ({ name, kind }: StorePart): string =>
+  kind === 'table' && !name.startsWith('plat_') ? name : `${kind} ${name.split('_')[0] === 'plat'}`;
 
 interface Damage {
   /** SQL for both engines; `$` is the key of a listing without any other damage. */
@@ -610,7 +637,9 @@ export function checkContract(engine: Engine): void {
       assert.equal(world.store.trouble?.(), undefined);
       const faults = await Array.fromAsync(findFaults(world.store));
       const ofFile = faults.filter((fault) => fault.place === 'file');
-      const named = ofFile.filter(({ kind }) => kind === 'structure').flatMap((fault) => fault.what);
+      const named = ofFile
+        .filter(({ kind }) => kind === 'structure' || kind === 'tables')
+        .flatMap((fault) => fault.what);
       assert.equal(named[0], what);
       const unread = ofFile.filter(({ kind }) => kind === 'pages');
       assert.match(
@@ -622,6 +651,52 @@ export function checkContract(engine: Engine): void {
         /^the store is damaged: .*(?:MediaURL|property_texts|tombstones)/,
       );
     }
+  });
+
+  test('each table, index, key, trigger and view that is missing is named and created anew, with what the records say', async (t) => {
+    const world = await market(engine, t, ['A', 'B']);
+    const recordsOf = () =>
+      Promise.all(['Property', 'Media', 'OpenHouse', 'Member'].map((resource) => world.rows(resource)));
+    const records = await recordsOf();
+    const parts = await world.parts();
+    const droppable = parts.filter((part) => !isOnlyCopy(part));
+    const groups =
+      process.env.PLAT_FULL === '1'
+        ? droppable.map((part) => [part])
+        : [...Map.groupBy(droppable, groupOf).values()];
+    for (const group of groups) {
+      const names = group.map(({ name }) => name);
+      await world.damage(...group.map(({ drop }) => drop));
+      const found = (await Array.fromAsync(findFaults(world.store))).flatMap(({ what }) => what);
+      for (const name of names)
+        assert.ok(
+          found.some((what) => what.includes(name)),
+          `${name} is named`,
+        );
+      const lost = await repairStore(world.store);
+      assert.deepEqual(await Array.fromAsync(findFaults(world.store)), [], names.join());
+      assert.deepEqual(await world.parts(), parts, names.join());
+      assert.deepEqual(await recordsOf(), records, names.join());
+      assert.deepEqual(
+        lost.map(({ what }) => what).sort(),
+        names.filter((name) => LOST.has(name)).map((name) => `there is no table ${name}`),
+      );
+    }
+    await world.write('Property', whole('C'));
+    assert.deepEqual(await Array.fromAsync(findFaults(world.store)), []);
+  });
+
+  test('a missing table with the only copy of records is named, and nothing is repaired', async (t) => {
+    const world = await market(engine, t, ['A']);
+    const [table, index] = (await world.parts()).filter(({ name }) =>
+      ['media_records', 'property_search_walk'].includes(name),
+    );
+    assert.ok(table !== undefined && index !== undefined);
+    await world.damage(table.drop, index.drop);
+    const faults = await Array.fromAsync(findFaults(world.store));
+    assert.deepEqual(faults[0], { place: 'file', kind: 'pages', what: ['there is no table media_records'] });
+    assert.deepEqual(await repairStore(world.store), []);
+    assert.deepEqual(await Array.fromAsync(findFaults(world.store)), faults);
   });
 
   test('a missing column of a table without records is named', async (t) => {

@@ -60,7 +60,8 @@ const MORNING = 'Here,Hides,New,Sold KHere,KNew,KSold PHere,PNew,PSold MHere,MNe
 const VIEWERS: readonly Viewer[] = [IDX, { role: 'partner' }];
 const RESOURCES = ['Property', 'PropertyRooms', 'OpenHouse', 'Media', 'Member'];
 
-type Reader = Omit<World, 'clock' | 'again' | 'hold' | 'damage' | 'copy' | 'store'> & Pick<World, 'store'>;
+type Reader = Omit<World, 'clock' | 'again' | 'hold' | 'damage' | 'parts' | 'copy' | 'store'> &
+  Pick<World, 'store'>;
 
 /** The list that a filter finds for each role. */
 async function listsOf({ store, request }: Reader): Promise<ReadonlyMap<string, Uint32Array>> {

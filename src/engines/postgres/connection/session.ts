@@ -3,12 +3,12 @@ import type { PoolClient, QueryResult } from 'pg';
 import { type BoundValue, render, type Sql, type Statement, valuesFor } from '../../../compile/fragment.ts';
 import { BoundedCache } from '../../../shared/bounded-cache.ts';
 import { perObject } from '../../../shared/per-object.ts';
+import { type Watch, watch } from '../../../shared/unresponsive.ts';
 import type { Slots } from '../../../store/read/read-steps.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import { postgresDialect } from '../dialect.ts';
 import type { StorePool } from './connect.ts';
 import { isUnavailable } from './errors.ts';
-import { type Watch, watch } from './unresponsive.ts';
 
 /** What can be bound to a statement. */
 export type Bindable = string | number | boolean | null | Buffer | readonly (string | number | null)[];
@@ -58,7 +58,7 @@ export async function borrow(pool: StorePool, { milliseconds, name }: Lending = 
   taken.defer(() => client.release(isLost || client.getTransactionStatus() !== IDLE || isFull(client)));
   const limit = milliseconds === undefined ? pool.limit : Math.max(1, Math.round(milliseconds));
   limitStatements(client, limit, pool.limit);
-  const watching = watch(client, limit);
+  const watching = watch(client.connection.stream, limit);
   taken.defer(watching.end);
   const session = sessionOn(client, watching);
   isLost = false;

@@ -14,7 +14,7 @@ import type { LiveModel } from '../../../store/state/live-model.ts';
 import type { AssumedLook, Horizon } from '../../../store/store.ts';
 import type { Statements } from '../connection/session.ts';
 import type { StampClock } from '../writing/stamp-clock.ts';
-import { LOOK, type Seen, seenIn, timeIn } from './look-row.ts';
+import { LOOK, type Seen, STATE_ALONE, seenIn, timeIn } from './look-row.ts';
 
 const HORIZON = `SELECT moment, settled, stands, (SELECT value FROM plat_meta WHERE name = 'epoch') AS epoch
   FROM plat_promise($1::float8)`;
@@ -55,7 +55,7 @@ export class LiveState {
   /** Queries the primary for the current state of the store, and for the key with a token hash. */
   async ask(tokenHash: string | null = null) {
     const asked = performance.now();
-    const [row] = await this.#rows(LOOK, [tokenHash]);
+    const [row] = await (tokenHash === null ? this.#rows(STATE_ALONE) : this.#rows(LOOK, [tokenHash]));
     const seen = seenIn(row);
     const isExpected = this.observe(seen, asked);
     return { ...timeIn(seen, this.#clock), key: seen.key, commit: Number(row?.next ?? 0), isExpected };

@@ -40,7 +40,7 @@ const COLUMNS = `(SELECT json_object_agg(name, value) FROM plat_meta WHERE name 
 const columns = (tokenHash: string): string =>
   `${COLUMNS}, (SELECT row_to_json(k) FROM plat_keys k WHERE token_hash = ${tokenHash})::text AS key`;
 
-/** The row alone, with the next number of the sequence of changes. $1: the hash of a token, or null. */
+/** The row alone, with the next number of the sequence of changes. $1: the hash of a token. */
 export const LOOK = `SELECT ${columns('$1')}, (SELECT next FROM plat_sequence WHERE resource = '${SEQUENCE}') AS next`;
 
 /** What a statement returns (store/read/read-steps.ts). The row is added to each of its rows, or precedes all texts. */
@@ -112,7 +112,8 @@ export const timeIn = ({ state, clock: said }: Seen, clock: StampClock): TimeSta
   jump: clock.jump(),
 });
 
-const STATE_ALONE = sql`SELECT ${{ parts: [COLUMNS] }}, ${bind(null)}::text AS key`;
+/** The row without a key and a number, which a store can be asked for whose tables of those are missing. */
+export const STATE_ALONE = sql`SELECT ${{ parts: [COLUMNS] }}, ${bind(null)}::text AS key`;
 
 /** The state of the store and its clock, for a writer. @throws LayoutTooNew */
 export async function readState({ rows }: Pick<Session, 'rows'>, clock: StampClock): Promise<TimeState> {

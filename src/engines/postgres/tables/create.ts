@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
 import { bind, sql } from '../../../compile/fragment.ts';
+import type { StoreModel } from '../../../compile/model.ts';
 import { platError } from '../../../errors/index.ts';
 import type { StoreSettings } from '../../../records/settings.ts';
 import type { EngineOptions } from '../../../store/engine.ts';
 import { LAYOUT_VERSION } from '../../../store/state/layout-version.ts';
 import { mustBeReadable, readMeta, writeMeta } from '../../../store/state/meta.ts';
 import { beginStore, type Found, mustBeStore } from '../../../store/state/new-store.ts';
-import { creationOf, OWN_TABLES } from '../../../store/state/own-tables.ts';
+import { creationOf, keyIndexesOf, OWN_TABLES } from '../../../store/state/own-tables.ts';
 import type { PartitionField } from '../../../store/store.ts';
 import { newEpoch } from '../../../store/time/epoch.ts';
 import { NOTHING_HELD } from '../../../store/time/store-clock.ts';
@@ -16,12 +17,12 @@ import { inTransaction, type ServerSession, withSession } from '../connection/se
 import { TEXT } from '../dialect.ts';
 import { migrateStore } from '../migrations/migrate.ts';
 import { CURRENT_LAYOUT } from '../migrations/steps.ts';
-import { SHARED_TABLES } from '../shared.ts';
+import { SHARED_KEYS, SHARED_TABLES } from '../shared.ts';
 import { underLock } from '../writing/lock.ts';
 import { SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
-import { writeSessionOn } from '../writing/writer.ts';
+import { type ServerWriteSession, writeSessionOn } from '../writing/writer.ts';
 import { functionTexts, LOCK_CLASS } from './functions.ts';
-import { applyTables } from './tables.ts';
+import { applyTables, readCatalog } from './tables.ts';
 
 /** The desired properties of a store. */
 interface StoreOptions extends Pick<EngineOptions, 'create' | 'onCreate'> {
@@ -159,11 +160,22 @@ async function readUnicode(session: ServerSession, store: string): Promise<strin
   return row.unicode;
 }
 
-const PARTITIONS = 'system TEXT NOT NULL, number INTEGER NOT NULL UNIQUE';
-
 /** plat's own tables, including that of partitions, which only this engine has. */
-export const OWN = [...OWN_TABLES, { name: 'plat_partitions', columns: PARTITIONS, key: ['system'] }].map(
-  (table) => creationOf(table).replaceAll(' TEXT', ` ${TEXT}`),
+const TABLES = [
+  ...OWN_TABLES,
+  {
+    name: 'plat_partitions',
+    columns: 'system TEXT NOT NULL, number INTEGER NOT NULL',
+    key: ['system'],
+    unique: ['number'],
+  },
+];
+
+export const OWN = TABLES.map((table) => creationOf(table).replaceAll(' TEXT', ` ${TEXT}`));
+
+/** The indexes of all tables that contain no records. */
+export const OWN_INDEXES: ReadonlyMap<string, string> = new Map(
+  [...TABLES, ...SHARED_KEYS].flatMap(keyIndexesOf),
 );
 
 /** Everything that is recreated when its text has changed. */
@@ -177,6 +189,19 @@ export async function makeFunctions(session: ServerSession, store: string): Prom
   const unicode = await readUnicode(session, store);
   for (const text of renewable(unicode)) await session.run(text);
   await writeMeta(session, { functions: functionsVersion(unicode) });
+}
+
+/** Makes what is missing: tables, indexes, views and functions. */
+export async function completeStore(
+  session: ServerWriteSession,
+  store: string,
+  model: StoreModel,
+): Promise<void> {
+  for (const text of [...OWN, ...SHARED_TABLES]) await session.run(text);
+  const catalog = await readCatalog(session);
+  for (const [index, creation] of OWN_INDEXES) if (!catalog.has(index)) await session.run(creation);
+  await makeFunctions(session, store);
+  await applyTables(session, model);
 }
 
 /** A database role may own a schema without the right to create one; `IF NOT EXISTS` would then be rejected as well. */

@@ -94,6 +94,14 @@ function indexName(name: string, fields: readonly string[], suffix: string): str
   return `${name}_by_${fields.map(short).join('_')}${suffix}`.slice(0, 63);
 }
 
+/** The names of the indexes of all records. */
+export async function recordIndexes(session: Session, model: StoreModel): Promise<string[]> {
+  const isApart = (await readSystems(session)) !== undefined;
+  return storedLayouts(model).flatMap((layout) =>
+    tablesOf(layout, isApart).flatMap(({ created }) => [...created.keys()]),
+  );
+}
+
 /** @param isMigration whether tables to which nothing is added may be locked as well */
 export async function applyTables(
   session: ServerSession,

@@ -1,4 +1,4 @@
-import type { Client } from 'pg';
+import type { Duplex } from 'node:stream';
 
 /**
  * How much longer than the server's time limit the client waits for a response, in milliseconds. Dropped packets and
@@ -25,9 +25,8 @@ const NO_WATCH: Watch = { allow: () => undefined, end: () => undefined };
  * Ends a connection from which no byte was heard, whether the server sends none or this process does not read.
  * @param milliseconds that a statement may take; 0: any time
  */
-export function watch({ connection }: Client, milliseconds: number): Watch {
+export function watch(stream: Pick<Duplex, 'on' | 'off' | 'destroy'>, milliseconds: number): Watch {
   if (milliseconds === 0) return NO_WATCH;
-  const { stream } = connection;
   let heard = false;
   let ended = false;
   const start = (limit: number): NodeJS.Timeout => {
