@@ -361,6 +361,31 @@ suite('copies of stores', () => {
     });
   }
 
+  for (const to of ['sqlite', 'postgres', 'partitions'] as const) {
+    test(`to ${to}: a copy does not replace a store that was created after it looked`, async (t) => {
+      const there = await PLACES[to](t);
+      const partitions = partitionsOf(to);
+      const late = await openTables(there, true, partitions);
+      assert.equal(late.whole, false);
+      const store = await open(there, {
+        create: settings,
+        ...(partitions === undefined ? {} : { partitions }),
+      });
+      await operations(store, clock).write('Property', listing('mine'));
+      await store.close();
+      const source = await openTables(await filled(t, 'sqlite'), false);
+      t.after(() => source.close());
+      await assert.rejects(copyStore(source, late, none), {
+        code: 'usage' satisfies ErrorCode,
+        message: `A store already exists at ${late.name}.`,
+      });
+      await late.close();
+      const again = await open(there);
+      t.after(() => again.close());
+      assert.deepEqual(await operations(again, clock).keys('Property'), ['mine']);
+    });
+  }
+
   for (const to of ['sqlite', 'postgres'] as const) {
     test(`to ${to}: a second copy into the same place is rejected while the first is running`, async (t) => {
       const [here, there] = [await filled(t, 'sqlite'), await PLACES[to](t)];

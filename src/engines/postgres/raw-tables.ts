@@ -27,7 +27,7 @@ export async function postgresTables(text: string, partitions?: PartitionField):
   const address = postgresAddress(text);
   const pool = new StorePool(address);
   const { name } = address;
-  const found = await withSession(pool, (session) => inspect(session, address)).catch(
+  let found = await withSession(pool, (session) => inspect(session, address)).catch(
     async (error: unknown) => {
       await pool.end();
       throw openingError(error, address);
@@ -45,6 +45,10 @@ export async function postgresTables(text: string, partitions?: PartitionField):
     transaction: (session, kind, work) =>
       inTransaction(session, work, kind === 'read' ? SNAPSHOT : undefined),
     columns: columnsIn,
+    async isWhole(session) {
+      found = await inspect(session, address);
+      return found === 'store';
+    },
     async prepare(session, model) {
       await makeSchema(session, address.schema);
       for (const text of OWN) await session.run(text);

@@ -32,6 +32,9 @@ const isMarked = (database: DatabaseSync): boolean =>
 const layoutOf = (database: DatabaseSync): number =>
   Number(database.prepare('PRAGMA user_version').get()?.user_version);
 
+/** Whether a file has all tables of a store. */
+export const isStore = (database: DatabaseSync): boolean => isMarked(database) && layoutOf(database) > 0;
+
 /** @throws PlatError if the file is not a store, or must not be touched; LayoutTooNew */
 export function inspect(path: string): Found {
   mustNotBeInUse(path);
@@ -63,24 +66,22 @@ const PAGE_SIZE = 32_768;
 /** How long to wait for another process that creates the same file, in milliseconds. */
 const PATIENCE = 30_000;
 
-/** The settings of a new file before it contains anything. */
-const startFile = (database: DatabaseSync): void =>
-  database.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA journal_mode = WAL;`);
-
 /**
- * Creates a file with only a header, unless another process was faster.
+ * Creates a file with only a header and a write-ahead log, unless another process was faster.
  *
  * @returns the names under which the log of a deleted file is kept
  * @throws PlatError `storeDenied` if a process has a deleted file of this name open
  */
 export function makeFile(path: string, now: number): readonly string[] {
   using _ = takeTurn(path);
-  if (!isBlank(path)) return [];
-  mustNotBeInUse(path);
-  const kept = setAside(path, freeName(path, now));
-  makePrivateFile(path);
+  const kept: string[] = [];
+  if (isBlank(path)) {
+    mustNotBeInUse(path);
+    kept.push(...setAside(path, freeName(path, now)));
+    makePrivateFile(path);
+  }
   using database = new DatabaseSync(path, { timeout: PATIENCE });
-  startFile(database);
+  database.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA journal_mode = WAL;`);
   return kept;
 }
 
@@ -118,9 +119,8 @@ export async function createStore(
   clock: Clock,
 ): Promise<readonly string[]> {
   const kept = makeFile(path, clock.now());
-  using connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 16 });
+  using connection = connect({ path, readOnly: false, busyTimeout: LOCK_TIMEOUT, cacheMegabytes: 16 });
   const { database } = connection;
-  startFile(database);
   await underLock(connection, async () => {
     if (layoutOf(database) > 0) return;
     database.exec(OWN);

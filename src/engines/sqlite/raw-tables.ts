@@ -4,7 +4,7 @@ import { systemClock } from '../../shared/clock.ts';
 import { type RawTables, tablesOn } from '../../store/copy/raw-tables.ts';
 import { isBlank, mustLieAlone } from '../../store/files/beside.ts';
 import { type Connection, connect } from './connection.ts';
-import { inspect, makeFile, markStore } from './create.ts';
+import { inspect, isStore, makeFile, markStore } from './create.ts';
 import { translateError } from './errors.ts';
 import { sessionOn } from './session.ts';
 import { applyTables, columnsOf, TYPES } from './tables.ts';
@@ -53,6 +53,7 @@ function tablesIn(path: string, connection: Connection, whole: boolean): RawTabl
       return result;
     },
     columns: async () => (table) => columnsOf(database, table),
+    isWhole: async () => isStore(database),
     prepare: async (_, model) => applyTables(database, model),
     async insert(_, { name, columns }, rows) {
       const names = columns.map((column) => `"${column}"`).join(', ');

@@ -1,5 +1,12 @@
 import { platError } from '../../errors/index.ts';
-import type { RawRow, RawSource, RawTable, RawTables, RawTarget } from './raw-tables.ts';
+import {
+  type RawRow,
+  type RawSource,
+  type RawTable,
+  type RawTables,
+  type RawTarget,
+  storeExists,
+} from './raw-tables.ts';
 
 /** The outcome of a copy. */
 interface CopyReport {
@@ -34,7 +41,7 @@ export async function copyStore(
   once = false,
 ): Promise<CopyReport> {
   if (!from.whole) throw platError('storeMissing', { store: from.name });
-  if (to.whole) throw platError('usage', { reason: `A store already exists at ${to.name}.` });
+  if (to.whole) throw storeExists(to.name);
   return from.read((source) =>
     to.fill((target) => align(source, target, { name: to.name, onProgress, once })),
   );

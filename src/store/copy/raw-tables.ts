@@ -8,6 +8,7 @@ import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment
 import { fillSearch } from '../../compile/layout/search-table.ts';
 import type { StoredKind } from '../../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
+import { type PlatError, platError } from '../../errors/index.ts';
 import type { OnProgress } from '../check/checks.ts';
 import type { Session } from '../session.ts';
 import { LOGGED, namesOf, readModel } from '../state/meta.ts';
@@ -81,6 +82,8 @@ interface TablesEngine<S extends Session> extends Pick<RawTables, 'name' | 'whol
   /** Works in a transaction, which reads one snapshot or writes. */
   transaction<T>(session: S, kind: 'read' | 'write', work: () => Promise<T>): Promise<T>;
   columns(session: S): Promise<ColumnsOf>;
+  /** Whether there is a complete store now, which another process may have created since this one looked. */
+  isWhole(session: S): Promise<boolean>;
   /** Makes plat's own tables and those of the records. @throws PlatError `storeNotOurs` among other tables */
   prepare(session: S, model: StoreModel): Promise<void>;
   /** Called before the transaction that stores records of these systems. */
@@ -93,6 +96,10 @@ interface TablesEngine<S extends Session> extends Pick<RawTables, 'name' | 'whol
   explain(error: unknown): unknown;
 }
 
+/** A copy never replaces a store. */
+export const storeExists = (store: string): PlatError =>
+  platError('usage', { reason: `A store already exists at ${store}.` });
+
 /** The tables of a store on an engine. */
 export function tablesOn<S extends Session>(engine: TablesEngine<S>): RawTables {
   const { name, whole } = engine;
@@ -100,6 +107,7 @@ export function tablesOn<S extends Session>(engine: TablesEngine<S>): RawTables 
     rows: rowsOn(session),
     prepare: (model, tables) =>
       engine.transaction(session, 'write', async () => {
+        if (await engine.isWhole(session)) throw storeExists(name);
         await engine.prepare(session, model);
         await addColumns(session, engine.types, tables, await engine.columns(session));
       }),
