@@ -71,7 +71,7 @@ function lines(store: string, file: string, report: Restored): string[] {
     `its last change was at ${report.lastStamp}; the new epoch is ${report.epoch}, and its replicas read everything again`,
     ...(report.kept === undefined ? [] : [`the previous store is kept as ${report.kept}`]),
     ...listed('revoked since the backup are valid again', report.validAgain),
-    ...listed('made since the backup are gone', report.gone),
+    ...listed('created since the backup are gone', report.gone),
     ...report.remarks,
   ];
 }
