@@ -22,8 +22,12 @@ export type Route =
   | { readonly kind: 'admin'; readonly path: string }
   | { readonly kind: 'front'; readonly path: string; readonly front: Front };
 
+/** A key in parentheses. A slash in it that a client or a proxy has not encoded ends no segment. */
+const QUOTED_KEY = /(?:\(|%28)(?:\w+=)?(?:'|%27)(?:[^'%]|%(?!27)|(?:'|%27){2})*(?:'|%27)(?:\)|%29)(?=\/|$)/g;
+
 export function routeOf({ surface, path, headers, as }: Exchange): Route {
-  const plain = path.includes('//') ? path.replaceAll(/\/{2,}/g, '/') : path;
+  const whole = path.replace(QUOTED_KEY, (key) => key.replaceAll('/', '%2F'));
+  const plain = whole.includes('//') ? whole.replaceAll(/\/{2,}/g, '/') : whole;
   const named = plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain;
   const front = frontOf(named, headers.accept);
   if (front !== undefined) return { kind: 'front', path: named, front };

@@ -42,19 +42,32 @@ test("Resource('key') and Resource/key are the same record, not wrapped in value
 test('keys are percent-decoded, and a quote in a literal is doubled', async () => {
   const row = MARKET[0];
   assert.ok(row);
-  for (const key of ["O'Neil 1", 'a/b', 'Å%'])
-    await service.write('Property', marketListing({ ...row, key }));
+  const keys = ["O'Neil 1", 'a/b', "a//'b'/c", 'Å%'];
+  for (const key of keys) await service.write('Property', marketListing({ ...row, key }));
   const keyOf = async (path: string) => (await feed.record(`${path}?$select=ListingKey`)).ListingKey;
   assert.equal(await keyOf("Property('O''Neil%201')"), "O'Neil 1");
   assert.equal(await keyOf("Property/O'Neil%201"), "O'Neil 1");
   assert.equal(await keyOf("Property('a%2Fb')"), 'a/b');
   assert.equal(await keyOf('Property/a%2Fb'), 'a/b');
+  // A slash within quotes is part of the key, even if a client or a proxy has not encoded it.
+  for (const path of [
+    "Property('a/b')",
+    'Property(%27a/b%27)',
+    '/Property%28%27a/b%27%29/',
+    "Property(ListingKey='a/b')",
+  ])
+    assert.equal(await keyOf(path), 'a/b', path);
+  for (const path of ["Property('a//''b''/c')", 'Property(%27a//%27%27b%27%27/c%27)'])
+    assert.equal(await keyOf(path), "a//'b'/c", path);
+  assert.deepEqual((await feed.page("Property('a/b')/Media?$count=true")).rows, []);
+  assert.deepEqual((await feed.record("Property('a/b')/ListingKey")).value, 'a/b');
+  assert.equal((await feed.get("Property('a/b'/Media")).status, 400);
   assert.equal(await keyOf("Property('%C3%85%25')"), 'Å%');
   const next = (await feed.page("Property?$top=1&$skiptoken=O'&$select=ListingKey")).next ?? '';
   assert.match(next, /skiptoken=O'Neil%201$/);
-  assert.deepEqual(await feed.keys(next), ['a/b']);
+  assert.deepEqual(await feed.keys(next), ["a//'b'/c"]);
   assert.deepEqual(await feed.keys('Property?$skiptoken=a/b'), ['Å%']);
-  await service.store.remove('Property', ["O'Neil 1", 'a/b', 'Å%']);
+  await service.store.remove('Property', keys);
 });
 
 test("Resource('key')/Child and Resource/key/Child return the children, under all their names", async () => {
