@@ -1,9 +1,7 @@
 /** Checks the physical structure of a store on a server: that indexes are intact and complete. */
-import { name, sql } from '../../compile/fragment.ts';
 import { storedTables } from '../../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { FileFault } from '../../store/check/checks.ts';
-import type { Session } from '../../store/session.ts';
 import { allow, inTransaction, type ServerSession, SNAPSHOT } from './connection/session.ts';
 import { OWN_INDEXES } from './tables/create.ts';
 import { readCatalog, recordIndexes } from './tables/tables.ts';
@@ -61,8 +59,12 @@ async function indexFaults(session: ServerSession, model: StoreModel): Promise<F
 
 const recordTables = (model: StoreModel) => storedLayouts(model).flatMap((layout) => storedTables(layout));
 
+/** A table, or its partitions: the index of a partitioned table cannot be made anew in a transaction. */
+const LEAVES = `SELECT coalesce(t.relid, c.oid)::regclass::text AS name FROM pg_class c
+  LEFT JOIN pg_partition_tree(c.oid::regclass) t ON t.isleaf WHERE c.oid = $1::regclass`;
+
 /** The steps that make the indexes of all records anew. */
 export const reindexings = (model: StoreModel) =>
-  recordTables(model).map(
-    (table) => (session: Session) => session.run(sql`REINDEX TABLE ${name(table.name)}`),
-  );
+  recordTables(model).map((table) => async ({ rows, run }: ServerSession) => {
+    for (const { name } of await rows(LEAVES, [table.name])) await run(`REINDEX TABLE ${name}`);
+  });

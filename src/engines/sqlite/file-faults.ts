@@ -23,14 +23,9 @@ export const structureOf = (connection: Connection): Structure => ({
 });
 
 function findFileFaults(connection: Connection, model: StoreModel): FileFault[] {
-  const missing = [...findMissing(connection.database, model)].map(
-    (what): FileFault => ({
-      what,
-      kind: what.startsWith('there is no table') ? 'tables' : 'structure',
-    }),
-  );
-  const words = wordFaults(connection, model).map((what) => ({ what, kind: 'structure' }) as const);
-  return [...findPageFaults(connection), ...missing, ...words];
+  const lacking = [...findMissing(connection.database, model), ...wordFaults(connection, model)];
+  const kindOf = (what: string) => (what.startsWith('there is no table') ? 'tables' : 'structure');
+  return [...findPageFaults(connection), ...lacking.map((what) => ({ what, kind: kindOf(what) }) as const)];
 }
 
 const FAULTS = `PRAGMA integrity_check(${MOST})`;

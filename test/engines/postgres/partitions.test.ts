@@ -18,6 +18,7 @@ import { makePartitions } from '../../../src/engines/postgres/partitions/partiti
 import type { ErrorCode } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
+import { findFaults, repairStore } from '../../../src/store/check/check-store.ts';
 import { listing, member, office, photo, photoOf, room } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
@@ -51,6 +52,19 @@ async function partitioned(t: TestContext) {
 
 const of = (system: string | undefined, key: string, fields: Json = {}): Json =>
   listing(key, { ...(system === undefined ? {} : { OriginatingSystemID: system }), ...fields });
+
+test('a repair makes missing indexes and a missing table with all its partitions anew', async (t) => {
+  const { write, list, keys, store } = await partitioned(t);
+  await write('Property', of('X', 'A', { City: 'Rome' }), of('Y', 'B'), of(undefined, 'C'));
+  await list('DROP INDEX property_records_walk');
+  await list('DROP TABLE property_search');
+  const faults = await Array.fromAsync(findFaults(store));
+  assert.deepEqual(faults[0]?.what, ['there is no table property_search']);
+  assert.ok(faults.some(({ what }) => what.includes('there is no index property_records_walk')));
+  await repairStore(store);
+  assert.deepEqual(await Array.fromAsync(findFaults(store)), []);
+  assert.deepEqual(await keys('Property', "$filter=City eq 'Rome'"), ['A']);
+});
 
 test('each system has a partition of every large table from its first record on, whatever its name', async (t) => {
   const { write, keys, list, keysByPartition, store } = await partitioned(t);
