@@ -57,7 +57,7 @@ test('a repair makes missing indexes and a missing table with all its partitions
   const { write, list, keys, store } = await partitioned(t);
   await write('Property', of('X', 'A', { City: 'Rome' }), of('Y', 'B'), of(undefined, 'C'));
   await list('DROP INDEX property_records_walk');
-  await list('DROP TABLE property_search');
+  await list('DROP TABLE property_search CASCADE');
   const faults = await Array.fromAsync(findFaults(store));
   assert.deepEqual(faults[0]?.what, ['there is no table property_search']);
   assert.ok(faults.some(({ what }) => what.includes('there is no index property_records_walk')));
