@@ -81,7 +81,13 @@ export function wholeNumber(least: number, most: number) {
  */
 export function sendable(token: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw platError('usage', { reason: 'The --token has characters other than visible ASCII, or none.' });
+  const isPadded = /^[\x21-\x7e]+$/.test(token.trim());
+  const what = isPadded
+    ? 'begins or ends with white space, such as the line break at the end of a file'
+    : /^Bearer /i.test(token)
+      ? 'is written without "Bearer"'
+      : 'has characters other than visible ASCII, or none';
+  throw platError('usage', { reason: `The --token ${what}.` });
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

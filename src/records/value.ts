@@ -7,6 +7,7 @@ import {
   type Lookup,
 } from '../dictionary/index.ts';
 import { LongNumber } from '../shared/json.ts';
+import { NOT_UTF8 } from '../shared/utf8-text.ts';
 
 /** A value in canonical form, or the reason why it is invalid. */
 type ValueResult =
@@ -79,7 +80,12 @@ function readCollection(field: Field, json: unknown, rules: ValueRules): ValueRe
 export function readString(field: Field, json: unknown, { lookup, bounded }: ValueRules): ValueResult {
   if (!bounded && isInexact(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
   if (typeof json !== 'string') return bad(`is ${shown(json)}, but takes a string`);
-  if (!json.isWellFormed()) return bad('contains half of a surrogate pair, which is not a character');
+  if (!json.isWellFormed()) {
+    const what = json.includes(NOT_UTF8)
+      ? 'bytes that are not UTF-8'
+      : 'half of a surrogate pair, which is not a character';
+    return bad(`contains ${what}`);
+  }
   if (json.includes('\0')) return bad('contains a NUL character');
   const limit = bounded && field.type.kind === 'string' ? field.type.maxLength : undefined;
   if (limit !== undefined && json.length > limit && characters(json) > limit) {

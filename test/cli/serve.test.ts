@@ -282,6 +282,10 @@ test('invalid keys are rejected', async (t) => {
     at.run(['key', 'rotate', '--store', 'm.db', 'k1', '--overlap', '999999999d']),
     at.run([...COPY, '--update-every', '0s']),
     at.run([...COPY, '--token', 'plat_x\r']),
+    at.run([...COPY, '--token', 'Bearer plat_x']),
+    at.run([...COPY, '--token', 'plät_x']),
+    at.run([...COPY, '--from', 'http://127.0.0.1:9/v1?access_token=x']),
+    at.run([...COPY, '--from', 'http://me:x@127.0.0.1:9/v1']),
     at.run(['floorplans', '--from', 'http://127.0.0.1:9/Reso', '--token', '', '--system', 'S']),
   ]);
   assert.deepEqual(
@@ -313,7 +317,23 @@ test('invalid keys are rejected', async (t) => {
       [2, '', 'plat: --overlap is long, which is not a duration; write 90s, 15m, 24h or 7d.'],
       [2, '', 'plat: --overlap is 999999999d, which is more than 36500d; write 90s, 15m, 24h or 7d.'],
       [2, '', 'plat: --update-every is 0s, which is too short; write 90s, 15m, 24h or 7d.'],
+      [
+        2,
+        '',
+        'plat: The --token begins or ends with white space, such as the line break at the end of a file.',
+      ],
+      [2, '', 'plat: The --token is written without "Bearer".'],
       [2, '', 'plat: The --token has characters other than visible ASCII, or none.'],
+      [
+        2,
+        '',
+        'plat: --from takes the root of a service without a query; the token of the source is --token.',
+      ],
+      [
+        2,
+        '',
+        'plat: --from takes the root of a service without a user name; the token of the source is --token.',
+      ],
       [2, '', 'plat: The --token has characters other than visible ASCII, or none.'],
     ],
   );

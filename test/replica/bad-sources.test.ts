@@ -89,6 +89,50 @@ test('JSON without a list of records is an error', async (t) => {
   );
 });
 
+test('an error with status 200 is an error with its message, also at the first contact', async (t) => {
+  const { server, replica } = await scene(t);
+  const error = { error: { code: 'Unauthorized', message: 'The token has expired' } };
+  for (const isFirst of [true, false]) {
+    server.intercept = (seen) => (isFirst || pageOf(seen) === 1 ? json(error) : undefined);
+    await assert.rejects(
+      replica.replicate(),
+      failed('transient', /^http:\S+ responded with an error: The token has expired$/),
+    );
+    assert.equal((await replica.status()).identity === undefined, isFirst);
+  }
+});
+
+test('bytes that are not UTF-8 cost only their record', async (t) => {
+  const { server, replica } = await scene(t, 3);
+  server.intercept = (seen) => {
+    if (pageOf(seen) !== 0) return undefined;
+    const records = (server.records.get('Property') ?? []).map((record, at) => ({
+      ...record,
+      City: at === 1 ? 'Orl\u00e9ans' : 'M\u00fcnchen',
+    }));
+    const text = JSON.stringify({ value: records }).replace('Orl\u00e9ans', 'Orl\u0000ans');
+    const body = Buffer.from(text).map((byte) => (byte === 0 ? 0xe9 : byte));
+    return { headers: { 'content-type': 'application/json' }, body };
+  };
+  assert.equal(await replica.replicate({ step: 'initial' }), 'done');
+  assert.equal((await replica.record('Property', keyOf(3)))?.City, 'M\u00fcnchen');
+  assert.deepEqual(await replica.quarantine(), [
+    ['Property', keyOf(2), 'City contains bytes that are not UTF-8'],
+  ]);
+});
+
+test('pages that a proxy cuts off are requested with fewer records', async (t) => {
+  const { server, replica } = await scene(t, 100);
+  server.traits.page = 100;
+  server.intercept = (seen) => {
+    const isPage = seen.path === '/odata/Property' && !PROBES.has(seen.query.get('$top'));
+    const isLarge = Number(seen.query.get('$top')) > 20;
+    return isPage && isLarge ? { body: 'x'.repeat(5000), cutAfter: 100 } : undefined;
+  };
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(100));
+});
+
 test('native: a response without D.Results is an error', async (t) => {
   const clock = testClock();
   const server = await nativeServer(t, clock, listings(3, clock));

@@ -4,6 +4,7 @@
  */
 import { PlatError } from '../../errors/index.ts';
 import { type Clock, LONGEST_TIMER } from '../../shared/clock.ts';
+import { decodedText } from '../../shared/utf8-text.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import { addressAt, assertOrigin, redirected } from './egress-policy.ts';
@@ -232,24 +233,22 @@ export class SourceClient {
     const declared = Number(response.headers['content-length'] ?? Number.NaN);
     const encoded = response.headers['content-encoding'] !== undefined;
     const isTooLarge = !encoded && declared > largest;
-    const decoder = new TextDecoder();
-    const parts: string[] = [];
+    const parts: Uint8Array[] = [];
     for await (const chunk of response.body) {
       content.bytes += chunk.length;
       if (isTooLarge || content.bytes > largest) {
         // Whatever the content, an error is an error: its status determines what to do.
-        if (!isSuccess(response)) return parts.join('');
+        if (!isSuccess(response)) break;
         const bytes = isTooLarge ? declared : content.bytes;
         const reason = `The answer has ${bytes} bytes or more, and ${largest} are read`;
         throw new RequestFailure('too-large', reason, { status: response.status });
       }
-      parts.push(decoder.decode(chunk, { stream: true }));
+      parts.push(chunk);
     }
-    if (!encoded && Number.isFinite(declared) && content.bytes < declared) {
+    if (isSuccess(response) && !encoded && Number.isFinite(declared) && content.bytes < declared) {
       throw new RequestFailure('transient', `The answer ended after ${content.bytes} of ${declared} bytes`);
     }
-    parts.push(decoder.decode());
-    return parts.join('');
+    return decodedText(Buffer.concat(parts), response.headers['content-type']);
   }
 }
 

@@ -33,7 +33,10 @@ export function redirected(root: URL, from: string, location: string): string {
   const address = addressAt(root, location, from);
   const { origin } = new URL(location, from);
   if (origin === root.origin) return address;
-  const reason = `The source redirects to ${origin}, which is not where the token is for`;
+  const { protocol, hostname } = new URL(origin);
+  const isSecured = root.protocol === 'http:' && protocol === 'https:' && hostname === root.hostname;
+  const hint = isSecured ? `; --from ${origin}${root.pathname} may be its address` : '';
+  const reason = `The source redirects to ${origin}, which is not where the token is for${hint}`;
   throw new RequestFailure('refused', reason);
 }
 

@@ -75,14 +75,14 @@ export const isUnsupported = (error: unknown): boolean =>
 export const isServerFault = ({ kind, status = 0 }: RequestFailure): boolean =>
   kind === 'transient' && status >= 500;
 
-/** Names of what the network library throws when a source is too slow. */
-const SLOW = /TIMEOUT/;
+/** What the network says when a source is too slow, or a response is cut off: a proxy may limit its size. */
+const SLOW_OR_CUT = /TIMEOUT|UND_ERR_SOCKET|Z_BUF_ERROR|The answer ended after/;
 
-/** Whether a smaller request may fare better: it took too long, was too large, or was too much for the server. */
+/** Whether a smaller request may fare better: it took too long, was too large, or was too much for the server or a proxy. */
 export function asksTooMuch(failure: RequestFailure): boolean {
   const { kind, message } = failure;
   if (kind === 'too-large') return true;
-  return isServerFault(failure) || (kind === 'transient' && SLOW.test(message));
+  return isServerFault(failure) || (kind === 'transient' && SLOW_OR_CUT.test(message));
 }
 
 /** Statuses of wrong requests that some servers also use for requests that ask for too much. */

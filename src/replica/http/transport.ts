@@ -112,15 +112,21 @@ function endAfter(body: Readable, longest: number): void {
   body.once('error', () => undefined); // the reader of the body gets it
 }
 
-function decoded(body: Readable, encoding: string | undefined): AsyncIterable<Uint8Array> {
-  const decoder = DECODERS.get(encoding)?.();
-  if (decoder === undefined) return body;
-  // When the reader stops, both end, and with them the connection: nothing else frees it.
-  pipeline(body, decoder, () => undefined);
-  return decoder;
+/** @param encodings in the order in which they were applied */
+function decoded(body: Readable, encodings = ''): AsyncIterable<Uint8Array> {
+  return encodings
+    .split(',')
+    .toReversed()
+    .reduce((encoded, encoding) => {
+      const decoder = DECODERS.get(encoding.trim().toLowerCase())?.();
+      if (decoder === undefined) return encoded;
+      // When the reader stops, both end, and with them the connection: nothing else frees it.
+      pipeline(encoded, decoder, () => undefined);
+      return decoder;
+    }, body);
 }
 
-const DECODERS = new Map<string | undefined, () => Transform>([
+const DECODERS = new Map<string, () => Transform>([
   ['gzip', createGunzip],
   ['x-gzip', createGunzip],
   ['deflate', createInflate],

@@ -83,13 +83,19 @@ export const EVERY = {
 export const PAGE_SIZE = 1000;
 export const PURGE_SHARE = 0.2;
 
-/** The root of a service without a query, ending in `/`. @throws PlatError `usage` */
+/** The root of a service, ending in `/`. @throws PlatError `usage` for an address that is none */
 export function rootOf(from: string): URL {
   const root = URL.canParse(from) ? new URL(from) : undefined;
   if (root === undefined || !/^https?:$/.test(root.protocol)) {
     throw platError('usage', { reason: `--from takes the http(s) address of a service, not ${from}.` });
   }
-  root.search = '';
+  // They would be ignored. What they contain may be secret.
+  const ignored =
+    root.search !== '' ? 'a query' : root.username !== '' || root.password !== '' ? 'a user name' : '';
+  if (ignored !== '')
+    throw platError('usage', {
+      reason: `--from takes the root of a service without ${ignored}; the token of the source is --token.`,
+    });
   root.hash = '';
   root.pathname = `${root.pathname.replace(/\/+$/, '')}/`;
   return root;

@@ -36,13 +36,23 @@ const QUOTED = 120;
  */
 export function readJson({ text, headers, url }: Answer): JsonObject {
   const value = exactJson(text);
-  if (isObject(value)) return value;
+  if (isObject(value)) {
+    const { error } = value;
+    // Some servers report errors with 200.
+    if (!isObject(error) || typeof error.message !== 'string') return value;
+    throw new RequestFailure('transient', `${url} responded with an error: ${error.message}`);
+  }
   if (value !== undefined)
     throw new RequestFailure('transient', `${url} responded with JSON that is not an object`);
   const type = headers['content-type'] ?? 'no content type';
-  const beginning = JSON.stringify(text.slice(0, QUOTED));
-  throw new RequestFailure('transient', `${url} did not answer with JSON but with ${type}: ${beginning}`);
+  throw new RequestFailure(
+    'transient',
+    `${url} did not answer with JSON but with ${type}: ${quotedText(text)}`,
+  );
 }
+
+/** The beginning of an unreadable answer. */
+export const quotedText = (text: string): string => JSON.stringify(text.slice(0, QUOTED));
 
 /**
  * The moment of a response on the source's clock, in milliseconds since 1970.

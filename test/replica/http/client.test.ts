@@ -34,12 +34,34 @@ const ENCODINGS: readonly [string, (text: string) => Uint8Array][] = [
   ['gzip', gzipSync],
   ['br', brotliCompressSync],
   ['zstd', zstdCompressSync],
+  ['GZIP', gzipSync],
+  ['gzip, br', (text) => brotliCompressSync(gzipSync(text))],
+  ['identity', (text) => Buffer.from(text)],
 ];
 for (const [encoding, pack] of ENCODINGS) {
   test(`reads ${encoding}`, async (t) => {
     const body = pack('häuser');
     const server = await listen(t, () => ({ headers: { 'content-encoding': encoding }, body }));
     assert.equal(await clientOf(t, server.origin).text('x'), 'häuser');
+  });
+}
+
+const TEXTS: readonly (readonly [type: string, body: Uint8Array, text: string])[] = [
+  ['application/json', Buffer.from('\ufeffh\u00e4user'), 'h\u00e4user'],
+  ['application/json; charset=ISO-8859-1', Buffer.from('h\u00e4user', 'latin1'), 'h\u00e4user'],
+  ['application/json;charset="utf-16le"', Buffer.from('h\u00e4user', 'utf16le'), 'h\u00e4user'],
+  ['application/json; charset=klingon', Buffer.from('h\u00e4user'), 'h\u00e4user'],
+  // Bytes that are not UTF-8 are not taken for replacement characters that were sent.
+  [
+    'application/json',
+    Buffer.from('h\u00c3\u00a4 \u00ef\u00bf\u00bd \u00e4 \u00e4', 'latin1'),
+    'h\u00e4 \ufffd \udcff \udcff',
+  ],
+];
+for (const [type, body, text] of TEXTS) {
+  test(`reads ${body.length} bytes of ${type}`, async (t) => {
+    const server = await listen(t, () => ({ headers: { 'content-type': type }, body }));
+    assert.equal(await clientOf(t, server.origin).text('x'), text);
   });
 }
 

@@ -151,3 +151,12 @@ test('INCIDENT an opaque link took the token to another host: it is rejected wit
   ]);
   assert.deepEqual([other.seen.length, server.seen.length], [0, 0]);
 });
+
+test('a redirect of the same host from http to https names the address that may be right', () => {
+  const root = new URL('http://feed.example/odata/');
+  assert.throws(() => redirected(root, root.href, 'https://feed.example/odata/$metadata'), {
+    kind: 'refused',
+    message:
+      'The source redirects to https://feed.example, which is not where the token is for; --from https://feed.example/odata/ may be its address',
+  });
+});

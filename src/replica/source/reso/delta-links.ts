@@ -60,7 +60,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
   /** A link whose delta begins now, without a walk; undefined if the source returns none. */
   async function begun(collection: string): Promise<string | undefined> {
     const url = withOptions(`${root}${collection}`, ['$top=0', ...of.optionsOf(collection)]);
-    return unlessUnsupported(async () => deltaLinkOf((await ask(url, 'odata.track-changes')).page, root));
+    return unlessUnsupported(async () => deltaLinkOf(await ask(url, 'odata.track-changes'), root));
   }
 
   /** A link that is not dead. */
@@ -90,15 +90,15 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
         size = Math.ceil(size / 4);
         continue;
       }
-      const { page, values, facts } = answer;
-      const link = deltaLinkOf(page, root);
+      const { values, facts } = answer;
+      const link = deltaLinkOf(answer, root);
       // If more entries follow, they may include changes older than this time.
       const at = link === undefined ? undefined : facts.serverTime;
       const changes = values.map((value) => changeOf(collection, value, { at, asOf: moment }));
       isNew ||= changes.length > 0;
       if (changes.length > 0) yield { kind: 'changes', changes };
       if (link !== undefined) return { link, isNew };
-      const next = linkOf(page, root);
+      const next = linkOf(answer, root);
       if (next === undefined) {
         throw new RequestFailure('rejected', `The source gave a delta of ${collection} without a link`);
       }

@@ -1,20 +1,19 @@
 /** Determines what a RESO server can do: from its metadata, and by asking it for a few records. */
 import { NAMES_OF_COLLECTIONS, REPLICA_TIMESTAMP } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
-import { isObject } from '../../../shared/json.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { isServerFault, isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
 import {
   type DiscoveryOptions,
   isFromPlat,
   NOTHING_SHOWN,
-  readJson,
+  quotedText,
   readPlatHeaders,
   type ShownFacts,
   shownOf,
 } from '../answer.ts';
 import type { Capabilities, Source } from '../source.ts';
-import { givenLink } from './lists.ts';
+import { givenLink, readListPage } from './lists.ts';
 import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';
 import { answerAt, orKeysAlone, PROBED, probeRecords } from './probe-records.ts';
 import { resoSource, type TopMeans } from './reso-source.ts';
@@ -106,7 +105,7 @@ async function readMetadata(
   const read = (answer: Answer) => {
     const { text, headers, url } = answer;
     if (/html/i.test(headers['content-type'] ?? '')) {
-      throw new RequestFailure('transient', `${url} answered with a page of HTML`);
+      throw new RequestFailure('transient', `${url} answered with a page of HTML: ${quotedText(text)}`);
     }
     if (isBrokenOff(text)) throw new RequestFailure('transient', `${url} broke off before its end`);
     const metadata = parseMetadata(text);
@@ -146,7 +145,7 @@ interface Probe {
  * of one record shows nothing; every server can be read by offset.
  */
 async function probeCollection(client: SourceClient, address: string, key: string): Promise<Probe> {
-  const read = (answer: Answer) => ({ page: readJson(answer), isPlat: isFromPlat(answer) });
+  const read = (answer: Answer) => ({ page: readListPage(answer).page, isPlat: isFromPlat(answer) });
   const { page, isPlat } = await orKeysAlone(key, async (select, attempts) => {
     const one = (...more: readonly string[]) =>
       client.get(withOptions(address, ['$top=1', ...select, ...more]), read, { attempts });
@@ -155,7 +154,7 @@ async function probeCollection(client: SourceClient, address: string, key: strin
   const counts = typeof page['@odata.count'] === 'number';
   if (givenLink(page) !== undefined) return { isPlat, counts, topMeans: 'page' };
   const headers = { prefer: 'odata.maxpagesize=1' };
-  const hasLink = (answer: Answer): boolean => givenLink(readJson(answer)) !== undefined;
+  const hasLink = (answer: Answer): boolean => givenLink(readListPage(answer).page) !== undefined;
   // If the page ignores the preference, one record is enough to make it too large.
   const links = await attempt(() =>
     orKeysAlone(key, (select, attempts) =>
@@ -196,7 +195,10 @@ async function workingExpansions(
       }
       if (answered === 'rejected' || !isServerFault(answered)) break;
     }
-    return (await attempt(() => client.get(url, (answer) => isObject(readJson(answer))), true)) === true;
+    return (
+      (await attempt(() => client.get(url, (answer) => readListPage(answer).values.length >= 0), true)) ===
+      true
+    );
   };
   if (names.length === 0 || (await works(names))) return names;
   const working: string[] = [];

@@ -6,22 +6,32 @@ import { factsOf, readJson } from '../answer.ts';
 import { Digests } from '../loop-guard.ts';
 import type { KeyPage } from '../source.ts';
 
-/** A page of a collection. */
-export interface ListAnswer {
+/** A page of a collection, and its address. */
+interface ListPage {
   readonly page: JsonObject;
   readonly values: readonly unknown[];
+  readonly url: string;
+}
+
+export interface ListAnswer extends ListPage {
   readonly facts: Pick<KeyPage, 'serverTime' | 'total' | 'weight'>;
 }
 
-export function readList(answer: Answer): ListAnswer {
+/** @throws RequestFailure `transient` for a response of another form */
+export function readListPage(answer: Answer): ListPage {
   const page = readJson(answer);
+  const { url } = answer;
   const { value: values } = page;
-  if (!Array.isArray(values)) {
-    throw new RequestFailure('transient', `${answer.url} answered without a list of records`);
-  }
+  if (Array.isArray(values)) return { page, values, url };
+  throw new RequestFailure('transient', `${url} answered without a list of records`);
+}
+
+export function readList(answer: Answer): ListAnswer {
+  const list = readListPage(answer);
+  const { page } = list;
   const count = page['@odata.count'] ?? page['@count'];
   const total = typeof count === 'number' && Number.isFinite(count) ? count : undefined;
-  return { page, values, facts: { ...factsOf(answer), total } };
+  return { ...list, facts: { ...factsOf(answer), total } };
 }
 
 /** The link to what follows, as the page has it. */
@@ -31,18 +41,20 @@ export function givenLink(page: JsonObject): string | undefined {
 }
 
 /** The link to what follows, absolute. @throws RequestFailure `rejected` */
-export function linkOf(page: JsonObject, root: string): string | undefined {
-  return absolute(givenLink(page), root);
+export function linkOf(list: ListPage, root: string): string | undefined {
+  return absolute(givenLink(list.page), list.url, root);
 }
 
 /** The link to what will have changed, absolute: the last page of a walk or of a delta has it. @throws RequestFailure `rejected` */
-export function deltaLinkOf(page: JsonObject, root: string): string | undefined {
-  return absolute(page['@odata.deltaLink'] ?? page['@deltaLink'], root);
+export function deltaLinkOf({ page, url }: ListPage, root: string): string | undefined {
+  return absolute(page['@odata.deltaLink'] ?? page['@deltaLink'], url, root);
 }
 
-function absolute(link: unknown, root: string): string | undefined {
+/** A relative link is relative to the root, as its context says; a query alone, to the address of its page. */
+function absolute(link: unknown, url: string, root: string): string | undefined {
   if (typeof link !== 'string' || link === '') return undefined;
-  if (URL.canParse(link, root)) return new URL(link, root).href;
+  const base = link.startsWith('?') ? url : root;
+  if (URL.canParse(link, base)) return new URL(link, base).href;
   throw new RequestFailure('rejected', `The source links to ${link}, which is not a URL`);
 }
 

@@ -1,9 +1,10 @@
 /** Determines with a few records how a RESO server gives single ones, and their sub-resources. */
-import { isObject, type JsonObject, LongNumber } from '../../../shared/json.ts';
+import { isObject, LongNumber } from '../../../shared/json.ts';
 import type { SourceClient } from '../../http/client.ts';
 import { isOfRequest, isServerFault, isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
 import { givenKey, readJson } from '../answer.ts';
 import type { Capabilities } from '../source.ts';
+import { readListPage } from './lists.ts';
 import { type ChildAddress, childAddress, literalOf, recordAddress, withOptions } from './urls.ts';
 
 /** Without `childrenAt` where no listing gave a list of its media. */
@@ -24,8 +25,8 @@ interface ProbeOptions {
 
 export async function probeRecords(options: ProbeOptions): Promise<RecordAccess> {
   const { client, collection, key, hasChildren } = options;
-  const { value } = await readFew(client, collection, key);
-  const found = (Array.isArray(value) ? value : [])
+  const { values } = await readFew(client, collection, key);
+  const found = values
     .slice(0, PROBED)
     .map((record: unknown) => (isObject(record) ? record[key] : undefined));
   const hasNumericKeys = found.some((each) => typeof each === 'number' || each instanceof LongNumber);
@@ -72,9 +73,9 @@ async function childAddresses(
 }
 
 /** Some records, or only their keys. */
-const readFew = (client: SourceClient, collection: string, key: string): Promise<JsonObject> =>
+const readFew = (client: SourceClient, collection: string, key: string) =>
   orKeysAlone(key, (select, attempts) =>
-    client.get(withOptions(collection, [`$top=${PROBED}`, ...select]), readJson, { attempts }),
+    client.get(withOptions(collection, [`$top=${PROBED}`, ...select]), readListPage, { attempts }),
   );
 
 /**

@@ -114,11 +114,9 @@ export function resoSource(options: ResoSourceOptions): Source {
   }
 
   /** The next page: the link, or an offset if the server sends none but may have more. */
-  function nextOf(
-    { page, values }: ListAnswer,
-    { position }: Pick<PageRequest, 'position'>,
-  ): WalkPosition | undefined {
-    const link = linkOf(page, root);
+  function nextOf(answer: ListAnswer, { position }: Pick<PageRequest, 'position'>): WalkPosition | undefined {
+    const { values } = answer;
+    const link = linkOf(answer, root);
     if (link !== undefined) return { kind: 'link', url: client.resolve(link) };
     if (topMeans !== 'offset' || position?.kind === 'link') return undefined;
     // A server may send fewer records than requested and still have more, and count only the page; an empty page is the end.
@@ -169,7 +167,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       if (request.apart === true) return pageApart(name, walk, request);
       const query = [...filterOf(walk), ...counted, ...expand(name)];
       const answer = await (isTracked(walk, request) ? tracked : read)(name, query, request);
-      const delta = deltaLinkOf(answer.page, root);
+      const delta = deltaLinkOf(answer, root);
       return { ...pageOf(name, answer.values, answer.facts), next: nextOf(answer, request), delta };
     },
     async keys(name, request) {
@@ -310,11 +308,12 @@ export function resoSource(options: ResoSourceOptions): Source {
     return {
       async digests(name, key, size) {
         const url = following(`${name}/$digests`, expand(name), key, size);
-        const { page, values } = await client.get(url, readList);
+        const list = await client.get(url, readList);
+        const { page, values } = list;
         if (page.Form !== DIGEST_FORM) {
           throw new RequestFailure('rejected', 'The source returned digests in another format');
         }
-        return { ranges: values.map(digestOf), more: linkOf(page, root) !== undefined };
+        return { ranges: values.map(digestOf), more: linkOf(list, root) !== undefined };
       },
       async after(name, key, size, apart = false) {
         const url = following(name, apart ? [keysAlone(name)] : expand(name), key, size);
@@ -357,11 +356,11 @@ export function resoSource(options: ResoSourceOptions): Source {
     let weight = 0;
     for (let url: string | undefined = first; url !== undefined; ) {
       const answer: ListAnswer = await client.get(url, readList, { attempts });
-      const { page, values, facts } = answer;
+      const { values, facts } = answer;
       serverTime = facts.serverTime;
       weight += facts.weight;
       const isNew = list.add(values);
-      const link = linkOf(page, root);
+      const link = linkOf(answer, root);
       if (link !== undefined && !isNew) list.repeated();
       if (!isNew) break; // a server that knows no $skip here
       const mayGoOn: boolean = topMeans === 'offset' && values.length > 0 && values.length % ROUND === 0;

@@ -58,6 +58,11 @@ const SERVERS: readonly Server[] = [
     ],
   },
   {
+    name: 'links that are a query, relative to their page',
+    traits: { links: 'query', top: 'page', page: 4, counts: true, expands: ['Media'] },
+    abilities: [FOREIGN, COPIES, LINKS, COUNTS, 'sub-resources arrive with the listings (Media)', WINDOWS],
+  },
+  {
     name: 'links to a host of its own, behind a proxy',
     traits: { links: { origin: 'https://internal.example:8443' }, top: 'page', page: 4, expands: ['Media'] },
     abilities: [FOREIGN, COPIES, LINKS, NO_COUNTS, 'sub-resources arrive with the listings (Media)', WINDOWS],
