@@ -392,7 +392,7 @@ test('a column that cannot be declared, and two of the same name, are reported w
     ],
     [
       2,
-      'plat: a.csv: List Price is not a field of Property: --map "List Price=ListPrice" says which field a column is, --infer declares new fields, --extra-fields ignore leaves them out.',
+      'plat: a.csv: List Price is not a field of Property: --map "List Price=ListPrice" gives a column its field, --infer declares new fields, --extra-fields ignore leaves them out.',
     ],
     [2, 'plat: b.csv: two columns are City; give one of them another name in the header.'],
     [2, 'plat: c.csv: two columns are City; --map "COLUMN=" leaves one of them out.'],

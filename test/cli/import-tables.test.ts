@@ -156,11 +156,11 @@ test('--map gives columns and members their fields, by pairs or a file; a file t
   const cases: readonly (readonly [args: readonly string[], message: string])[] = [
     [
       ['a.csv'],
-      'a.csv: no column is ListingKey, the key of Property; --map "COLUMN=ListingKey" says which of them is (MLS #, List Price, Junk).',
+      'a.csv: no column is ListingKey, the key of Property; name its column with --map "COLUMN=ListingKey" (columns: MLS #, List Price, Junk).',
     ],
     [
       [...key, 'a.csv'],
-      'a.csv: List Price, Junk are not fields of Property: --map "List Price=ListPrice" says which field a column is, --infer declares new fields, --extra-fields ignore leaves them out.',
+      'a.csv: List Price, Junk are not fields of Property: --map "List Price=ListPrice" gives a column its field, --infer declares new fields, --extra-fields ignore leaves them out.',
     ],
     [
       [...key, '--map', 'Junk=ListingKey', 'a.csv'],

@@ -139,7 +139,7 @@ test('a file of which nothing could be stored ends an import before another one 
   at.file('bad.csv', '1,A,5\n');
   at.file('other.json', JSON.stringify({ '@reso.context': CONTEXT.replace('member', 'pets'), value: [{}] }));
   const noKey =
-    'bad.csv: no column is ListingKey, the key of Property; --map "COLUMN=ListingKey" says which of them is (1, A, 5).';
+    'bad.csv: no column is ListingKey, the key of Property; name its column with --map "COLUMN=ListingKey" (columns: 1, A, 5).';
   for (const [file, message] of [
     ['bad.csv', noKey],
     ['other.json', 'There is no resource pets.'],

@@ -43,7 +43,7 @@ export function columnsOf(
   if (!names.includes(resource.key)) {
     const shown = header.slice(0, SHOWN).join(', ');
     wrong(
-      `no column is ${resource.key}, the key of ${resource.name}; --map "COLUMN=${resource.key}" says which of them is (${shown}).`,
+      `no column is ${resource.key}, the key of ${resource.name}; name its column with --map "COLUMN=${resource.key}" (columns: ${shown}).`,
     );
   }
   const unknown = columns.flatMap(({ name, isNested }, at) =>
@@ -62,7 +62,7 @@ export function columnsOf(
       ? [`${what} and cannot be declared`, '']
       : [what, ' --infer declares new fields,'];
     wrong(
-      `${problem}: ${example} says which field a column is,${infer} --extra-fields ignore leaves them out.`,
+      `${problem}: ${example} gives a column its field,${infer} --extra-fields ignore leaves them out.`,
     );
   }
   return columns;
