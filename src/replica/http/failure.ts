@@ -156,5 +156,5 @@ function explanation(text: string): { readonly code?: number | undefined; readon
     return { code, message: String(native.Message) };
   }
   if (isObject(reso) && typeof reso.message === 'string') return { message: reso.message };
-  return { message: text.slice(0, QUOTED) };
+  return { message: text.trim() === '' ? 'the response is empty' : text.slice(0, QUOTED) };
 }

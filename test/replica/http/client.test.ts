@@ -229,6 +229,11 @@ test('TLS errors: an untrusted certificate is an error that is not retried', asy
   assert.deepEqual(asked.slept, []);
 });
 
+test('a failure without a body says so', async (t) => {
+  const server = await listen(t, () => ({ status: 302, body: ' ' }));
+  assert.deepEqual(await clientOf(t, server.origin).fault('x'), ['rejected', '302: the response is empty']);
+});
+
 test('a refused connection is retried, since the service may be restarting', async (t) => {
   const asked = clientOf(t, 'http://127.0.0.1:1');
   const [kind, message] = await asked.fault('x', 2);
