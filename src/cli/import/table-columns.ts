@@ -61,9 +61,7 @@ export function columnsOf(
     const [problem, infer] = hasLearned
       ? [`${what} and cannot be declared`, '']
       : [what, ' --infer declares new fields,'];
-    wrong(
-      `${problem}: ${example} gives a column its field,${infer} --extra-fields ignore leaves them out.`,
-    );
+    wrong(`${problem}: ${example} gives a column its field,${infer} --extra-fields ignore leaves them out.`);
   }
   return columns;
 }
