@@ -3,13 +3,12 @@
  * cache folder.
  */
 import { hash } from 'node:crypto';
-import { accessSync, constants, readdirSync, rmSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { storeAddress, storeFileId, withoutPassword } from '../open-store.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../service/options.ts';
-import { makeFolder, PRIVATE_FOLDER_MODE } from '../store/files/private-file.ts';
 import type { ConfigFile } from './config.ts';
+import { ownFolder } from './own-folder.ts';
 import { version } from './version.ts';
 
 /**
@@ -73,21 +72,5 @@ function namesIn(folder: string): readonly string[] {
     return readdirSync(folder);
   } catch {
     return [];
-  }
-}
-
-/** plat's folder among the caches; undefined if it cannot be written, or if others can write to it. */
-function ownFolder(caches: string): string | undefined {
-  try {
-    const folder = join(isAbsolute(caches) ? caches : join(homedir(), '.cache'), 'plat');
-    // Without a home folder, it would be one of the working directory.
-    if (!isAbsolute(folder)) return undefined;
-    makeFolder(folder, PRIVATE_FOLDER_MODE);
-    accessSync(folder, constants.W_OK);
-    const { uid, mode } = statSync(folder);
-    const isOwn = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
-    return isOwn ? folder : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -1,6 +1,7 @@
 /** The entry point of the command, which bin/plat.js starts. */
 import { codeOf } from '../shared/error-code.ts';
 import { writeError } from '../store/files/partial-file.ts';
+import { trimCompiled } from './compiled-cache.ts';
 import { fail } from './output.ts';
 import { runCli } from './program.ts';
 import { endOnSignals, exitOfSignal } from './shutdown.ts';
@@ -17,3 +18,4 @@ onOutputError((error) => process.exit(fail(codeOf(error) === 'EPIPE' ? error : w
 endOnSignals();
 const exitCode = await runCli(process.argv);
 process.exitCode = exitOfSignal() ?? exitCode;
+trimCompiled();

@@ -1,7 +1,18 @@
 /** The cost of starting plat: a command loads only what it needs, and compiled code is cached where only its user can write. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { test } from 'node:test';
 import MEMORY from '../../bin/memory.json' with { type: 'json' };
 import { type Place, place, type Running } from './run.ts';
@@ -103,13 +114,52 @@ test('compiled code is cached for its user only', async (t) => {
   assert.equal(code, 0);
   const folder = at.path('caches/plat');
   assert.equal((statSync(folder).mode & 0o777).toString(8), '700');
-  const [version = ''] = readdirSync(folder);
+  const versions = () => readdirSync(folder).filter((name) => name.startsWith('v'));
+  const [version = ''] = versions();
   const kept = readdirSync(`${folder}/${version}`).length;
   assert.ok(kept > 10);
   // A consumer restarts with other flags, for which everything is compiled again.
   assert.equal((await cached(at, at.path('caches'), 'replicate', '--help')).code, 0);
-  const others = readdirSync(folder).flatMap((name) => readdirSync(`${folder}/${name}`));
+  const others = versions().flatMap((name) => readdirSync(`${folder}/${name}`));
   assert.ok(others.length > kept + 10, `${others.length} files, and ${kept} before`);
+});
+
+test('compiled code that was not used for a month, or exceeds 256 MB, is removed once a day', async (t) => {
+  const at = place(t);
+  const folder = at.path('caches/plat');
+  const before = (days: number) => new Date(Date.now() - days * 86_400_000);
+  const make = (name: string, days: number, size = 10) => {
+    const path = `${folder}/${name}`;
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, '');
+    truncateSync(path, size);
+    utimesSync(path, before(days), before(days));
+    return path;
+  };
+  const kept = [
+    make('v20.1.0-x64-aaaaaaaa-0/new', 0.5),
+    make('v20.1.0-x64-aaaaaaaa-0/large', 1, 255 << 20),
+    make('0123456789abcdef-pages', 29),
+    make('other/old', 99),
+  ];
+  const gone = [
+    make('v20.1.0-x64-aaaaaaaa-0/old', 31),
+    make('v20.1.0-x64-aaaaaaaa-0/older', 2, 2 << 20),
+    make('v18.0.0-x64-bbbbbbbb-0/old', 31),
+  ];
+  const exist = (paths: readonly string[]) => paths.map((path) => existsSync(path));
+  const run = async () => assert.equal((await cached(at, at.path('caches'), '--version')).code, 0);
+  await run();
+  assert.deepEqual(exist(gone), [false, false, false]);
+  assert.deepEqual(exist(kept), [true, true, true, true]);
+  assert.equal(existsSync(`${folder}/v18.0.0-x64-bbbbbbbb-0`), false);
+  assert.ok(readdirSync(folder).filter((name) => name.startsWith('v2')).length > 1, 'what is used remains');
+  const next = make('v20.1.0-x64-aaaaaaaa-0/old', 31);
+  await run();
+  assert.ok(existsSync(next));
+  utimesSync(`${folder}/trimmed`, before(2), before(2));
+  await run();
+  assert.equal(existsSync(next), false);
 });
 
 test('without a home folder, compiled code is not cached, least of all in the working directory', async (t) => {
