@@ -130,7 +130,9 @@ async function parse(path: string, text: string): Promise<unknown> {
 
 async function checked(path: string, content: unknown): Promise<ConfigFile> {
   const { Ajv } = await import('ajv');
-  const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
+  // The schema is plat's own, and used once: to check it and to optimize what it becomes would take longer than to use it.
+  const once = { validateSchema: false, meta: false, code: { optimize: false } };
+  const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false, ...once });
   const validate = ajv.compile<ConfigFile>(JSON.parse(readFileSync(SCHEMA, 'utf8')));
   if (validate(content)) return content;
   const faults = (validate.errors ?? []).map(({ instancePath, message, params }) => {

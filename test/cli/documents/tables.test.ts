@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { Ajv } from 'ajv';
 import { everyCommand, loadProgram } from '../../../src/cli/program.ts';
 import { commandTables, configurationTable, errorTable, roleTable } from './tables.ts';
 
@@ -46,4 +47,10 @@ test('every option has an environment variable and a key of the configuration', 
     lacking.map(({ flags }) => flags),
     [],
   );
+});
+
+test('the schema of the configuration is valid, since no command checks it', () => {
+  const ajv = new Ajv({ strict: false });
+  const schema = readFileSync(new URL('../../../plat.config.schema.json', import.meta.url), 'utf8');
+  assert.equal(ajv.validateSchema(JSON.parse(schema)), true, ajv.errorsText());
 });
