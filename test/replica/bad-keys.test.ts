@@ -171,6 +171,21 @@ for (const kind of ['reso', 'native'] as const) {
   });
 }
 
+test('a record whose key is a fraction, true or an object is quarantined, and stored under no text of it', async (t) => {
+  const { server, replica } = await scene(t);
+  const list = server.records.get('Property') ?? [];
+  const odd = [1.5, true, { a: 1 }, new LongNumber('1.00000000000000000001')];
+  list.push(...odd.map((key) => ({ ListingKey: key, ModificationTimestamp: '2026-05-01T00:00:00Z' })));
+  assert.equal(await replica.replicate(), 'unsure', 'no sweep knows which records these are');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(30));
+  assert.deepEqual(
+    (await replica.quarantine()).map(([, , reason]) => reason).toSorted(),
+    ['1.00000000000000000001', '1.5', 'true', '{"a":1}'].map(
+      (key) => `ListingKey is ${key}, which is no key`,
+    ),
+  );
+});
+
 test('a quarantined record keeps the digits of its numbers', async (t) => {
   const { server, replica } = await scene(t);
   const list = server.records.get('Property') ?? [];

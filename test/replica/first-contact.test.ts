@@ -165,3 +165,14 @@ test('listings are copied if the source fails at the media of all of them, and t
   assert.equal(await replica.replicate(), 'done');
   assert.deepEqual(await replica.keys('Media'), ['1001-0', '1002-0', '1002-1']);
 });
+
+test('a source that fails when it has to count is copied without its counts', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(6, clock) }, { counts: true });
+  const from = { from: server.root, interface: 'reso', clock, resources: ['Property'] } as const;
+  const replica = await makeReplica(t, from);
+  server.intercept = ({ query }) => (query.has('$count') ? { status: 504, body: 'too slow' } : undefined);
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(6));
+  assert.ok((await replica.status()).abilities.includes('does not return the number of its records'));
+});

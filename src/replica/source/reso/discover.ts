@@ -2,7 +2,7 @@
 import { NAMES_OF_COLLECTIONS, REPLICA_TIMESTAMP } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
-import { isServerFault, isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
+import { isOfRequest, isServerFault, isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
 import {
   type DiscoveryOptions,
   isFromPlat,
@@ -15,7 +15,7 @@ import {
 import type { Capabilities, Source } from '../source.ts';
 import { givenLink, readListPage } from './lists.ts';
 import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';
-import { answerAt, orKeysAlone, PROBED, probeRecords } from './probe-records.ts';
+import { ATTEMPTS, answerAt, orKeysAlone, PROBED, probeRecords } from './probe-records.ts';
 import { resoSource, type TopMeans } from './reso-source.ts';
 import { withOptions } from './urls.ts';
 
@@ -146,10 +146,17 @@ interface Probe {
  */
 async function probeCollection(client: SourceClient, address: string, key: string): Promise<Probe> {
   const read = (answer: Answer) => ({ page: readListPage(answer).page, isPlat: isFromPlat(answer) });
-  const { page, isPlat } = await orKeysAlone(key, async (select, attempts) => {
-    const one = (...more: readonly string[]) =>
-      client.get(withOptions(address, ['$top=1', ...select, ...more]), read, { attempts });
-    return (await attempt(() => one('$count=true'))) ?? one();
+  const one = (options: readonly string[], attempts?: number) =>
+    client.get(withOptions(address, ['$top=1', ...options]), read, { attempts });
+  const ask = (...counted: readonly string[]) =>
+    orKeysAlone(key, (select, attempts) => one([...select, ...counted], attempts));
+  const { page, isPlat } = await ask('$count=true').catch(async (error: unknown) => {
+    if (isUnsupported(error)) return ask();
+    if (!isOfRequest(error) || !isServerFault(error)) throw error;
+    // To count all records may be too much for it.
+    return one([`$select=${key}`], ATTEMPTS).catch(() => {
+      throw error;
+    });
   });
   const counts = typeof page['@odata.count'] === 'number';
   if (givenLink(page) !== undefined) return { isPlat, counts, topMeans: 'page' };

@@ -12,7 +12,8 @@ type RecordAccess = Pick<Capabilities, 'isProbed' | 'hasNumericKeys' | 'byKey' |
 
 /** The number of records that are tried: a single one may be deleted, broken, or without sub-resources. */
 export const PROBED = 5;
-const ATTEMPTS = 2;
+/** Attempts at a request for which there is another one. */
+export const ATTEMPTS = 2;
 
 interface ProbeOptions {
   readonly client: SourceClient;

@@ -143,9 +143,13 @@ export function resoSource(options: ResoSourceOptions): Source {
   ): SourcePage {
     const items: SourceItem[] = [];
     const broken: BrokenItem[] = [];
+    const { key } = resourceOf(resource);
+    const put = (value: unknown, reason: string): void =>
+      void broken.push({ resource, payload: jsonOf(value), reason });
     for (const value of values) {
-      if (isObject(value)) items.push(itemOf(resource, value));
-      else broken.push({ resource, payload: jsonOf(value), reason: 'The record is not a JSON object' });
+      if (!isObject(value)) put(value, 'The record is not a JSON object');
+      else if (isOddKey(value[key])) put(value, `${key} is ${jsonOf(value[key])}, which is no key`);
+      else items.push(itemOf(resource, value));
     }
     return { items, broken, keys: keysOf(resource, values), ...facts, ...UNMASKED };
   }
@@ -385,6 +389,10 @@ function digestOf(value: unknown): SourceDigest {
   const numbers = Object.entries(members).map(([name, number]) => [name, Number(number)] as const);
   return { last, rows, members: Object.fromEntries(numbers), digest };
 }
+
+/** Whether a value is no key, and not the lack of one either: a fraction, or true. */
+const isOddKey = (given: unknown): boolean =>
+  given !== undefined && given !== null && given !== '' && givenKey(given) === undefined;
 
 /** Keys are texts; a source may return the digits of one as a number. */
 function withTextKey(key: string, record: JsonObject): JsonObject {
