@@ -74,7 +74,7 @@ function followingText({ following }: SourceStatus): string[] {
   const { way, since, level, reason } = following;
   const facts = [
     `${WAYS[way]} since ${since}`,
-    ...(level === undefined ? [] : [`last level at ${level}`]),
+    ...(level === undefined ? [] : [`last up to date at ${level}`]),
     ...(reason === undefined ? [] : [reason]),
   ];
   return [facts.join('; ')];
