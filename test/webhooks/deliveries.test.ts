@@ -45,6 +45,16 @@ test('changes are posted in order, as the role sees them, signed, with the token
   assert.equal(receiver.seen.length, 1, 'nothing is sent without a change');
 });
 
+test('the parts of a listing that leaves the view of the role are withdrawn before it', async (t) => {
+  const { write, send, receiver } = await begin(t);
+  const shown = listing('A', { Media: [photo('M')] });
+  await write('Property', shown);
+  await send();
+  await write('Property', { ...shown, InternetEntireListingDisplayYN: false });
+  await send();
+  assert.deepEqual(receiver.keys().slice(2), ['deleted Media M', 'deleted Property A']);
+});
+
 test('a running sender looks for changes after a commit, when an attempt is due, and otherwise every two seconds', async (t) => {
   const { write, store, clock, receiver, id } = await begin(t);
   const heard: (() => void)[] = [];
