@@ -37,7 +37,7 @@ export const JSON_OPTION = (): Option => option('--json', 'machine-readable resu
 
 /** An option of commands that create something that sees only some systems, such as a key. */
 export const SYSTEM_OPTION = (): Option =>
-  option('--system <OUID>', 'only this originating system; may be repeated')
+  option('--system <OUID>', 'only this originating system (in the variable, several: A,B); may be repeated')
     .argParser(collect)
     .default([], 'all');
 
@@ -151,7 +151,9 @@ export function readFlags(command: Command, environment: Readonly<Record<string,
 }
 
 /**
- * Reads the configuration, and applies it to options that neither the command line nor the environment sets.
+ * Reads the configuration, and applies it to options that neither the command line nor the environment sets. The variable of an option
+ * that can be repeated contains its values with commas between them; the configuration has them as a list, or a single one.
+ *
  * @param isMade whether the command creates a missing configuration file
  * @throws PlatError `usage` if a required option is still missing
  */
@@ -161,9 +163,18 @@ export async function applyConfig(command: Command, isMade = false): Promise<Con
   for (const each of command.options) {
     const name = each.attributeName();
     const source = command.getOptionValueSource(name);
+    const isRepeated = each.parseArg === collect;
     const given = config[name];
     if (given !== undefined && (source === undefined || source === 'default')) {
-      command.setOptionValueWithSource(name, given, 'config');
+      const value = isRepeated && typeof given === 'string' ? [given] : given;
+      command.setOptionValueWithSource(name, value, 'config');
+    } else if (isRepeated && source === 'env') {
+      const texts = String(command.getOptionValue(name)).split(',');
+      command.setOptionValueWithSource(
+        name,
+        texts.map((text) => text.trim()),
+        'env',
+      );
     }
     if (requiredOptions.has(each) && command.getOptionValue(name) === undefined) {
       const places = `${each.envVar} in the environment and "${name}" in plat.config.json do as well`;

@@ -40,6 +40,39 @@ test('a byte order mark at the beginning of the configuration is ignored', async
   assert.equal(made.name, 'from the file');
 });
 
+test('an option that can be repeated has its values in the variable and in the configuration as well', async (t) => {
+  const at = place(t);
+  const systemsOf = async (env: Readonly<Record<string, string>>, ...args: readonly string[]) => {
+    const create = ['key', 'create', '--store', 'm.db', '--name', 'X', '--json', ...args];
+    const { code, out, err } = await at.run(create, { env });
+    assert.equal(code, 0, err);
+    return JSON.parse(out).systems;
+  };
+  assert.deepEqual(await systemsOf({ PLAT_SYSTEM: 'A, B' }), ['A', 'B']);
+  assert.deepEqual(await systemsOf({ PLAT_SYSTEM: 'A' }, '--system', 'C', '--system', 'D,E'), ['C', 'D,E']);
+  for (const [system, systems] of [
+    ['A', ['A']],
+    ['A,B', ['A,B']],
+    [
+      ['A', 'B'],
+      ['A', 'B'],
+    ],
+  ] as const) {
+    at.file('plat.config.json', JSON.stringify({ system }));
+    assert.deepEqual(await systemsOf({}), systems);
+    const hook = ['webhook', 'create', '--store', 'm.db', '--url', 'https://a.example/', '--json'];
+    assert.deepEqual(JSON.parse(await at.done(hook)).systems, systems);
+  }
+  const plans = await at.run(['floorplans', '--from', 'http://127.0.0.1:9/Reso', '--token', 'plat_x']);
+  assert.deepEqual(
+    [plans.code, plans.err],
+    [
+      2,
+      'plat: "system" of plat.config.json is a list; plat floorplans reads one originating system, as of --system.\n',
+    ],
+  );
+});
+
 test('PLAT_FORCE=0 does not force anything', async (t) => {
   const at = place(t);
   const replica = await openSqliteStore({

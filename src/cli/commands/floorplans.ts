@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { platError } from '../../errors/index.ts';
 import { environmentOf } from '../../replica/environment.ts';
 import { floorPlans } from '../../replica/floorplans/client.ts';
 import { ImageFolder } from '../../replica/floorplans/images.ts';
@@ -31,6 +32,11 @@ export function defineFloorplans(floorplans: Command): void {
   ).action(async (_options, command: Command) => {
     await applyConfig(command);
     const settings: FloorplansSettings = command.opts();
+    if (Array.isArray(settings.system)) {
+      const reason =
+        '"system" of plat.config.json is a list; plat floorplans reads one originating system, as of --system.';
+      throw platError('usage', { reason });
+    }
     const token = sendable(settings.token);
     const { system, listing, out, mediaPrivateHosts = false } = settings;
     const { signal } = onShutdown();
