@@ -1,5 +1,5 @@
-/** Parses JSON without losing the digits of its numbers. This module knows nothing of fields. */
-import { LongNumber } from '../shared/json.ts';
+/** Parses JSON without losing what a plain parser drops: digits of numbers, and repeated members. This module knows nothing of fields. */
+import { isObject, LongNumber } from '../shared/json.ts';
 import { isTooDeep } from './nesting.ts';
 import { isChanged, isInexact } from './value.ts';
 
@@ -28,12 +28,85 @@ export function parseExactly(text: string): unknown {
   });
 }
 
-/** The same; undefined if the text is not JSON. */
+/** What follows the name of a member that occurs again in its object. */
+export const REPEATED = '@plat.repeated';
+
+/** The same; a member that occurs again in its object is under another name. Undefined if the text is not JSON. */
 export function exactJson(text: string): unknown {
   try {
-    return parseExactly(text);
+    const value = parseExactly(text);
+    if (isTooDeep(value) || countMembers(value) === countNames(text)) return value;
+    const marked = withRepeated(text);
+    return marked === text ? value : parseExactly(marked);
   } catch {
     return undefined;
+  }
+}
+
+/** The number of members of all objects in a value. */
+export function countMembers(value: unknown): number {
+  if (Array.isArray(value)) {
+    let count = 0;
+    for (const each of value) if (typeof each === 'object') count += countMembers(each);
+    return count;
+  }
+  if (!isObject(value) || value instanceof LongNumber) return 0;
+  const names = Object.keys(value);
+  let count = names.length;
+  for (const name of names) {
+    const each = value[name];
+    if (typeof each === 'object') count += countMembers(each);
+  }
+  return count;
+}
+
+/** The number of names of members in a text. */
+function countNames(text: string): number {
+  const end = /"\s*:/g;
+  let count = 0;
+  while (end.test(text)) {
+    const quote = text.lastIndexOf('"', end.lastIndex);
+    let before = quote - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before--;
+    // A quote after an odd number of backslashes is part of a text.
+    if ((quote - before) % 2 === 1) count++;
+  }
+  return count;
+}
+
+const BACKSLASH = 0x5c;
+
+function withRepeated(text: string): string {
+  let marked = '';
+  let from = 0;
+  for (const { end } of repeatedMembers(text)) {
+    marked += `${text.slice(from, end - 1)}${REPEATED}`;
+    from = end - 1;
+  }
+  return marked + text.slice(from);
+}
+
+const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
+
+/**
+ * The members that an object has already, and where their names end.
+ * @param text valid JSON
+ */
+export function* repeatedMembers(text: string): Generator<{ readonly name: string; readonly end: number }> {
+  const objects: (Set<string> | undefined)[] = [];
+  let last = { token: '', end: 0 };
+  for (const { 0: token, index } of text.matchAll(TOKENS)) {
+    if (token === '{') objects.push(new Set());
+    else if (token === '[') objects.push(undefined);
+    else if (token === '}' || token === ']') objects.pop();
+    else if (token === ':') {
+      const name: unknown = JSON.parse(last.token);
+      const members = objects.at(-1);
+      if (typeof name !== 'string' || members === undefined) continue;
+      if (members.has(name)) yield { name, end: last.end };
+      members.add(name);
+    }
+    last = { token, end: index + token.length };
   }
 }
 

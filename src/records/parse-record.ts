@@ -11,6 +11,7 @@ import {
 } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import { isObject } from '../shared/json.ts';
+import { REPEATED } from './exact-json.ts';
 import { readLeniently, TEXT_FORMS } from './lenient.ts';
 import { isChildCount } from './media.ts';
 import { isTooDeep, TOO_DEEP } from './nesting.ts';
@@ -128,9 +129,14 @@ function readMember(
   name: string,
   json: Readonly<Record<string, unknown>>,
 ): void {
-  if (name.includes('@')) return; // annotations of the sender
-  const given = json[name];
   const { resource, path } = draft;
+  if (name.includes('@')) {
+    const first = name.endsWith(REPEATED) ? name.slice(0, -REPEATED.length) : undefined;
+    if (first !== undefined && JSON.stringify(json[first]) !== JSON.stringify(json[name]))
+      draft.reasons.add(`${path}${first} occurs twice, with different values`);
+    return; // others are annotations of the sender
+  }
+  const given = json[name];
   const other = resource.fieldAliases.get(name);
   const own = name === 'ModificationTimestamp' ? sourceStampOf(context.settings) : name;
   const field = resource.fields.get(other ?? own);

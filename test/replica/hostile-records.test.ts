@@ -73,6 +73,51 @@ for (const kind of ['reso', 'native'] as const) {
   });
 }
 
+/** Changes the text of responses. */
+const rewritten =
+  (change: (text: string) => string) =>
+  (transport: Transport): Transport =>
+  async (sent) => {
+    const response = await transport(sent);
+    const pieces: Uint8Array[] = [];
+    for await (const piece of response.body) pieces.push(piece);
+    const { 'content-length': _, ...headers } = response.headers;
+    return {
+      ...response,
+      headers,
+      body: Readable.from([Buffer.from(change(Buffer.concat(pieces).toString()))]),
+    };
+  };
+
+for (const kind of ['reso', 'native'] as const) {
+  test(`${kind}: a record with a member twice is quarantined alone with both values, unless they are the same`, async (t) => {
+    const clock = testClock('2026-06-01T12:00:00Z');
+    const records = ['1', '2', '3'].map((key) =>
+      record(key, { City: `City ${key}`, ListPrice: 12345678901.5 }),
+    );
+    const server =
+      kind === 'reso'
+        ? await odataServer(t, clock, { Property: records })
+        : await nativeServer(t, clock, records);
+    const between = rewritten((text) =>
+      text
+        .replaceAll('"City":"City 1"', '"City":"City 1", "City" : "City 1"')
+        .replaceAll('"City":"City 2"', '"City":"\\\\","City":"Other","A\\\\":1'),
+    );
+    const from = { from: server.root, interface: kind, clock, resources: ['Property'], between } as const;
+    const replica = await makeReplica(t, from);
+    assert.equal(await replica.replicate(), 'done');
+    assert.deepEqual(await replica.keys('Property'), ['1', '3']);
+    assert.equal((await replica.record('Property', '1'))?.City, 'City 1');
+    const [entry, ...others] = await replica.store.checkpoints.quarantined('feed');
+    assert.deepEqual(
+      [others, entry?.key, entry?.reason],
+      [[], '2', 'City occurs twice, with different values'],
+    );
+    assert.match(entry?.payload ?? '', /"City":"\\\\","City@plat.repeated":"Other"/);
+  });
+}
+
 /** More than the 32 MB that are read of one response. */
 const HUGE = Buffer.alloc(36_000_000, 'x');
 const huge = (before: string, after: string): Buffer =>

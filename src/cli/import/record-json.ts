@@ -2,9 +2,8 @@
  * Parses the JSON of a record without losing anything that a plain parser would drop silently: duplicate members, and
  * digits that a double cannot represent. This module knows nothing of fields.
  */
-import { parseExactly } from '../../records/exact-json.ts';
+import { countMembers, parseExactly, repeatedMembers } from '../../records/exact-json.ts';
 import { messageOf } from '../../shared/error-code.ts';
-import { LongNumber } from '../../shared/json.ts';
 
 /** The text of a record in a file, or of anything else that is there, and the line where it begins, from 1. */
 export interface RawRecord {
@@ -46,28 +45,6 @@ export function recordJson({ text, counted }: Pick<RawRecord, 'text' | 'counted'
   return { ok: false, reason: `The record has the member ${repeatedMember(text) ?? ''} twice` };
 }
 
-/** The number of members of all objects in a value. */
-function countMembers(value: unknown): number {
-  if (Array.isArray(value)) {
-    let count = 0;
-    for (const each of value) if (typeof each === 'object') count += countMembers(each);
-    return count;
-  }
-  if (!isObject(value)) return 0;
-  const names = Object.keys(value);
-  let count = names.length;
-  for (const name of names) {
-    const each = value[name];
-    if (typeof each === 'object') count += countMembers(each);
-  }
-  return count;
-}
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !(value instanceof LongNumber);
-
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
-
 /**
  * Parses the JSON of a configuration, where a duplicate member would be dropped silently.
  * @throws SyntaxError also for a duplicate member
@@ -81,20 +58,6 @@ export function uniqueJson(text: string): unknown {
 
 /** The first duplicate member of an object. @param text valid JSON */
 export function repeatedMember(text: string): string | undefined {
-  const objects: (Set<string> | undefined)[] = [];
-  let last = '';
-  for (const [token] of text.matchAll(TOKENS)) {
-    if (token === '{') objects.push(new Set());
-    else if (token === '[') objects.push(undefined);
-    else if (token === '}' || token === ']') objects.pop();
-    else if (token === ':') {
-      const name: unknown = JSON.parse(last);
-      const members = objects.at(-1);
-      if (typeof name !== 'string' || members === undefined) continue;
-      if (members.has(name)) return name;
-      members.add(name);
-    }
-    last = token;
-  }
+  for (const { name } of repeatedMembers(text)) return name;
   return undefined;
 }

@@ -1,4 +1,5 @@
 /** Collections in responses of a RESO server: a page of one, and a short one that is collected completely. */
+import { REPEATED } from '../../../records/exact-json.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import type { Answer } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
@@ -21,8 +22,8 @@ export interface ListAnswer extends ListPage {
 export function readListPage(answer: Answer): ListPage {
   const page = readJson(answer);
   const { url } = answer;
-  const { value: values } = page;
-  if (Array.isArray(values)) return { page, values, url };
+  const { value: values, [`value${REPEATED}`]: others } = page;
+  if (Array.isArray(values) && others === undefined) return { page, values, url };
   throw new RequestFailure('transient', `${url} answered without a list of records`);
 }
 
