@@ -67,6 +67,12 @@ export const collect = (value: string, list: unknown): string[] => [
   value,
 ];
 
+/** An address to listen on. An empty one, as of a variable without a value, would be every address of the machine. */
+export function listenAddress(text: string): string {
+  if (text.trim() !== '') return text.trim();
+  throw new InvalidArgumentError('It is blank; every address of the machine is 0.0.0.0 or ::.');
+}
+
 export function wholeNumber(least: number, most: number) {
   return (text: string): number => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;

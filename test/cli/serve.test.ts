@@ -228,6 +228,36 @@ test('errors at the start: no store, a port in use, half of a certificate, a wro
   ]);
 });
 
+test('a blank address is refused, since it would be every address of the machine; so are surfaces of the same name', async (t) => {
+  const at = place(t);
+  await at.done(['key', 'create', '--store', 'm.db', '--name', 'X']);
+  const serve = (args: readonly string[], env = {}) =>
+    at.run(['serve', '--store', 'm.db', ...PORTS, ...args], { endsAtStart: true, env });
+  const config = (text: string) => ['--config', at.file(`${text.length}.json`, text)];
+  const blank = 'It is blank; every address of the machine is 0.0.0.0 or ::.';
+  const answers = await Promise.all([
+    serve(['--host', '']),
+    serve(['--admin-host', ' ']),
+    serve([], { PLAT_ADMIN_HOST: '' }),
+    serve(config('{"adminHost":""}')),
+    serve(config('{"hosts":{"api":"x.example","replication":"X.example"}}')),
+  ]);
+  assert.deepEqual(
+    answers.map(({ code, out, err }) => [code, out, err.split('\n')[0]?.replace(/\S*\d+\.json/, 'FILE')]),
+    [
+      [2, '', `plat: option '--host <host>' argument '' is invalid. ${blank}`],
+      [2, '', `plat: option '--admin-host <host>' argument ' ' is invalid. ${blank}`],
+      [2, '', `plat: option '--admin-host <host>' value '' from env 'PLAT_ADMIN_HOST' is invalid. ${blank}`],
+      [2, '', 'plat: FILE: /adminHost must NOT have fewer than 1 characters.'],
+      [
+        2,
+        '',
+        'plat: "hosts" of plat.config.json has x.example twice, but surfaces differ by their host names.',
+      ],
+    ],
+  );
+});
+
 test('serve prints what links will begin with, if that may not be the address that clients use', () => {
   const at = (address: string, internal = false): NetworkInterfaceInfo => {
     const family = address.includes(':')

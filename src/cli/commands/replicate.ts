@@ -21,6 +21,7 @@ import {
   CLOCK_OPTION,
   CONFIG_OPTION,
   duration,
+  listenAddress,
   NO_CREATE_OPTION,
   option,
   STORE_OPTION,
@@ -110,7 +111,7 @@ export function defineReplicate(command: Command): void {
     option('--admin-port <port>', 'port of health checks and metrics while watching; 0 picks a free port')
       .argParser(wholeNumber(0, 65_535))
       .default(8084),
-    option('--admin-host <host>', 'address of the admin port').default('127.0.0.1'),
+    option('--admin-host <host>', 'address of the admin port').default('127.0.0.1').argParser(listenAddress),
     ...Object.values(LIMITS).map((flags) =>
       option(flags, 'limit of the source for this token; none by default').argParser(
         wholeNumber(1, Number.MAX_SAFE_INTEGER),
@@ -121,7 +122,7 @@ export function defineReplicate(command: Command): void {
     const config = await applyConfig(command);
     const settings: ReplicateSettings & { store: string; create: boolean; allowClockJump?: boolean } =
       command.opts();
-    const isWatching = settings.watch === true;
+    const isWatching = settings.watch === true && !isSingleRun(command);
     const given = { ...sourceOptions(settings), ...runOptions(settings) };
     const { signal } = onShutdown(isWatching);
     const hasAccounts = given.resources.some((name) => name === 'Member' || name === 'Office');
@@ -257,6 +258,13 @@ function runOptions(settings: ReplicateSettings) {
     proofEvery: duration('--proof-every', proofEvery),
   };
 }
+
+/** Whether the command line or the environment asks for a single run, which a configuration that says to watch does not change. */
+const isSingleRun = (command: Command): boolean =>
+  command.getOptionValueSource('watch') === 'config' &&
+  ['once', 'step', 'refresh'].some((name) =>
+    ['cli', 'env'].includes(String(command.getOptionValueSource(name))),
+  );
 
 /** A watch serves its health checks from the start. A single run needs no server and loads none. */
 async function watchAdmin(

@@ -24,7 +24,15 @@ import type { ConfigFile } from '../config.ts';
 import { keptPages } from '../kept-pages.ts';
 import { linkLines } from '../link-lines.ts';
 import { openConfigured } from '../open-store.ts';
-import { addOptions, applyConfig, CONFIG_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
+import {
+  addOptions,
+  applyConfig,
+  CONFIG_OPTION,
+  listenAddress,
+  option,
+  STORE_OPTION,
+  wholeNumber,
+} from '../options.ts';
 import { consoleOutlines } from '../outlines-file.ts';
 import { marketFiles, Rasterizer } from '../photos/market-files.ts';
 import { onShutdown, type Shutdown } from '../shutdown.ts';
@@ -37,14 +45,14 @@ export function addServeOptions(command: Command): Command {
   return addOptions(
     command,
     CONFIG_OPTION(),
-    option('--host <host>', 'address to listen on').default('127.0.0.1'),
+    option('--host <host>', 'address to listen on').default('127.0.0.1').argParser(listenAddress),
     option('--api-port <port>', 'port of the regular interfaces').argParser(port).default(8080),
     option('--replication-port <port>', 'port of the replication interfaces').argParser(port).default(8081),
     option('--floorplans-port <port>', 'port of the floor plan interface').argParser(port).default(8082),
     option('--admin-port <port>', 'port of health checks, metrics and key usage')
       .argParser(port)
       .default(8083),
-    option('--admin-host <host>', 'address of the admin port').default('127.0.0.1'),
+    option('--admin-host <host>', 'address of the admin port').default('127.0.0.1').argParser(listenAddress),
     option('--tls-cert <file>', 'file with the certificate chain in PEM format'),
     option('--tls-key <file>', 'file with the private key in PEM format'),
     option(
@@ -228,6 +236,13 @@ function listenOptions(settings: ServeSettings, config: ConfigFile): ListenOptio
   const { host, adminHost, tlsCert, tlsKey } = settings;
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw platError('usage', { reason: '--tls-cert and --tls-key must be given together.' });
+  }
+  const names = Object.values(config.hosts ?? {}).map((name) => name.toLowerCase());
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) {
+    throw platError('usage', {
+      reason: `"hosts" of plat.config.json has ${twice} twice, but surfaces differ by their host names.`,
+    });
   }
   return {
     host,

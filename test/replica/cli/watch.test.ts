@@ -138,3 +138,20 @@ test('a watch: a second run is rejected, the copy is served meanwhile, probes an
     assert.ok(text.includes(part), part);
   }
 });
+
+test('--once, --step and PLAT_ONCE end a run although the configuration says to watch', async (t) => {
+  const at = place(t);
+  const market = await makeMarket(t, at.path('market.db'), 3);
+  const feed = await serve(at, 'market.db');
+  const options = from(feed.addresses.replication ?? '', 'reso', market.token);
+  at.file('plat.config.json', '{"watch":true,"adminPort":0}');
+  for (const [args, env] of [
+    [['--once'], {}],
+    [['--step', 'update'], {}],
+    [[], { PLAT_ONCE: '1' }],
+  ] as const) {
+    const { code, err } = await at.run(['replicate', ...options, ...args], { env });
+    assert.equal(code, 0, err);
+    assert.doesNotMatch(err, /^admin /m);
+  }
+});
