@@ -22,7 +22,7 @@ export function storeAddress(text: string): StoreAddress {
     throw platError('usage', { reason: `${withoutPassword(text)} is not a store: ${other[1]}.` });
   // With two slashes and no host, the path begins at the third slash.
   const path = text.replace(/^sqlite:(?:\/\/(?=\/))?/i, '');
-  if (path === '') throw platError('usage', { reason: 'The store has no path.' });
+  if (path.trim() === '') throw platError('usage', { reason: 'The store has no path.' });
   return { engine: 'sqlite', path };
 }
 
@@ -35,6 +35,7 @@ const ADDRESSES: readonly (readonly [form: RegExp, remedy: string])[] = [
   [/^sqlite3?:\/\/[^/]/i, 'that of a file is written sqlite:PATH, or as the path alone'],
   [/^sqlite3:/i, 'that of a file is written sqlite:PATH, or as the path alone'],
   [/^file:/i, 'that of a file is its path alone'],
+  [/^(?:sqlite:)?:memory:$/i, 'the records of a store are in a file or on a server'],
   [/^https?:\/\//i, 'it is the address of a service, from which "plat replicate --from" copies into a store'],
   [
     /^(?:jdbc|mysqlx?|mariadb|mssql|sqlserver|oracle|mongodb(?:\+srv)?|redis|duckdb|libsql|snowflake|bigquery):/i,

@@ -68,6 +68,12 @@ test('a missing store, another file, a newer layout and an unavailable engine ar
       'newer.db has layout 99, newer than the layout 4 that this plat knows. Use a newer plat.',
     ],
     [['status', '--store', 'sqlite:'], 2, 'The store has no path.'],
+    [['import', '--store', ' ', 'a.json'], 2, 'The store has no path.'],
+    [
+      ['import', '--store', ':memory:', 'a.json'],
+      2,
+      ':memory: is not a store: the records of a store are in a file or on a server.',
+    ],
   ];
   const answers = await Promise.all(cases.map(([args]) => at.run(args)));
   assert.deepEqual(
