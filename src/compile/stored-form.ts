@@ -6,7 +6,7 @@ import { isStamp, STAMPED_FIELDS } from '../records/stamps.ts';
 import { decode, decodeSound, textOf } from './column-value.ts';
 import type { Dialect } from './dialect.ts';
 import { all, column, compact, join, name, type Sql, sql } from './fragment.ts';
-import { isOneTable, ownColumn, type ResourceLayout, typedFields } from './layout/index.ts';
+import { isOneTable, isStamped, ownColumn, type ResourceLayout, typedFields } from './layout/index.ts';
 
 /** How a write reads stored records in every engine: the values that it compares, the whole content, or what is counted. */
 interface StoredForm {
@@ -25,10 +25,11 @@ export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameS
   const { columnsTable, resource } = layout;
   const typed = typedFields(layout);
   const permissions = typed.filter((field) => resource.name === COUNTED && field.name === PERMISSION);
-  // The fields that a write compares, so that it does not read whole records.
+  const stamped = new Set(layout.pieces.filter(isStamped).flatMap(({ fields }) => fields));
+  // The fields that a write compares or restamps with, so that it does not read whole records.
   const watched = typed.filter(
     (field) =>
-      field.class === 'open' ||
+      stamped.has(field) ||
       isStamp(field) ||
       STAMPED_FIELDS.includes(field.name) ||
       isChildCount(field) ||

@@ -13,7 +13,7 @@ import { columnsOf, type FieldIndex, fieldIndexes } from './field-indexes.ts';
 import { type JoinPiece, joinPieces, type Piece, piecesOf } from './pieces.ts';
 import { OWN_IN_SEARCH, type SearchTable, searchTable } from './search-table.ts';
 
-export { type JoinPiece, joinPrefix, NAME_MARK, type Naming, type Piece } from './pieces.ts';
+export { isStamped, type JoinPiece, joinPrefix, NAME_MARK, type Naming, type Piece } from './pieces.ts';
 export type { SearchTable } from './search-table.ts';
 
 /** `PropertyRooms` → `property_rooms`, `OUID` → `ouid`. */

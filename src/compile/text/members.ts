@@ -97,11 +97,8 @@ export const isAddress = (field: Field): boolean => field.resource === 'Media' &
 const writerOf = (field: Field): ((value: FieldValue) => string) =>
   isAddress(field) ? urlText : JSON.stringify;
 
-/**
- * The text columns of a layout.
- * @param only restricts them to pieces of these classes, such as `open` for a new timestamp
- */
-export function textPlans(layout: ResourceLayout, only?: ReadonlySet<string>): TextPlan[] {
+/** The text columns of a layout. */
+export function textPlans(layout: ResourceLayout): TextPlan[] {
   const places = new Map(layout.fields.map((field, place) => [field, place]));
   const placeOf = (field: Field): number => {
     const place = places.get(field);
@@ -112,15 +109,15 @@ export function textPlans(layout: ResourceLayout, only?: ReadonlySet<string>): T
     const beginning = `,${name}`;
     return { field, place: placeOf(field), beginning, write, absent: beginning + absentText(field) };
   };
-  const pieces: TextPlan[] = layout.pieces
-    .filter((piece) => only?.has(piece.class) ?? true)
-    .map((piece) => ({
+  const pieces = layout.pieces.map(
+    (piece): TextPlan => ({
       ...piece,
       fields: piece.fields.map((field) =>
         named(field, label(piece.naming === 'native' ? field.nativeName : field.name), writerOf(field)),
       ),
-    }));
-  const joins: TextPlan[] = (only ? [] : layout.joinPieces).map((join) => ({
+    }),
+  );
+  const joins: TextPlan[] = layout.joinPieces.map((join) => ({
     ...join,
     first: false,
     fields: join.fields.map(({ field, suffix }) => named(field, `"${NAME_MARK}${suffix}":`, JSON.stringify)),

@@ -4,7 +4,7 @@ import { plainValues } from '../../records/listed-values.ts';
 import { isChildCount } from '../../records/media.ts';
 import { type RowToPut, type StoredRow, valueIn, valuesInOrder } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
-import type { ResourceLayout } from '../layout/index.ts';
+import { isStamped, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { columnsOf, type ReadValue, servedFile, type TextPlan, textPlans, writeTexts } from './members.ts';
 import { nativeHead, nativePartTexts, partContains } from './native-parts.ts';
@@ -91,12 +91,11 @@ function nativeColumns({ settings }: StoreModel, { resource }: ResourceLayout): 
   };
 }
 
-/** The texts of some visibility classes only; those of `open` contain the timestamps of every record of a resource. */
-export function classTextColumns(
+/** The texts of pieces that contain timestamps. */
+export function stampedTextColumns(
   layout: ResourceLayout,
-  classes: ReadonlySet<string>,
 ): ColumnWriter<(name: string) => FieldValue | undefined> {
-  const plans = textPlans(layout, classes);
+  const plans = textPlans(layout).filter(({ fields }) => fields.some(({ field }) => isStamp(field)));
   return {
     columns: columnsOf(plans),
     values: (read) => writeTexts(plans, ({ field }) => read(field.name)),
@@ -111,8 +110,6 @@ export function hasOtherTextsWithStamps({
   return ({ kind }) => partContains({ resource: resource.name, kind: kind ?? undefined }, stamps);
 }
 
-/** The newest version of the profile in which one of the fields of some visibility classes came into use. */
-export function newestField(layout: ResourceLayout, classes: ReadonlySet<string>): number {
-  const fields = layout.pieces.filter((piece) => classes.has(piece.class)).flatMap((piece) => piece.fields);
-  return Math.max(0, ...fields.map(layout.since));
-}
+/** The newest version of the profile in which a field of one of these texts came into use. */
+export const newestStamped = (layout: ResourceLayout): number =>
+  Math.max(0, ...layout.pieces.filter(isStamped).flatMap(({ fields }) => fields.map(layout.since)));

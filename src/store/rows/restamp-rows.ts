@@ -6,7 +6,11 @@ import { type ColumnKind, columnKind, encode } from '../../compile/column-value.
 import { type BoundValue, join, name, sql } from '../../compile/fragment.ts';
 import { isOneTable, type Piece, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { withNumbers } from '../../compile/text/members.ts';
-import { classTextColumns, hasOtherTextsWithStamps, newestField } from '../../compile/text/text-columns.ts';
+import {
+  hasOtherTextsWithStamps,
+  newestStamped,
+  stampedTextColumns,
+} from '../../compile/text/text-columns.ts';
 import { ruleFields } from '../../compile/visibility.ts';
 import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { storedHash } from '../../records/content-hash.ts';
@@ -87,7 +91,7 @@ export function restamper(
     fields: readonly Field[],
     counted: readonly Piece[],
   ): Promise<void> {
-    const newest = newestField(layout, STAMPED);
+    const newest = newestStamped(layout);
     const isUncounted = ({ stored, derived }: RowToRestamp): boolean =>
       counts.some(({ name }) => derived[name] !== undefined && stored.values[name] === undefined);
     for (const some of chunked(rows, READ_AT_ONCE)) {
@@ -194,9 +198,6 @@ export function restamper(
 type StoredTexts = ReadonlyMap<string, Row>;
 const NO_TEXTS: StoredTexts = new Map();
 
-/** The class of all timestamps. */
-const STAMPED: ReadonlySet<string> = new Set(['open']);
-
-const stampedTexts = perObject((layout: ResourceLayout) => classTextColumns(layout, STAMPED));
+const stampedTexts = perObject(stampedTextColumns);
 
 const isRecounted = ({ hash }: RowToRestamp): boolean => hash !== undefined;
