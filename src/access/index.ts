@@ -15,5 +15,12 @@ export {
   type RoleDefinition,
   type WithheldDefinition,
 } from './roles.ts';
-export { type AccessRules, type Role, type RowRule, resolveAccess, type WithheldRule } from './rules.ts';
+export {
+  type AccessRules,
+  mustNameClasses,
+  type Role,
+  type RowRule,
+  resolveAccess,
+  type WithheldRule,
+} from './rules.ts';
 export { makeView, type RowScope, tracksChanges, type View } from './view.ts';

@@ -3,7 +3,7 @@
  * This module does not know which key sends a request or which store answers it.
  */
 import type { Dictionary, Field, Resource } from '../dictionary/index.ts';
-import { platError } from '../errors/index.ts';
+import { PlatError, platError } from '../errors/index.ts';
 import { ownFieldsOf } from '../query/fields-of.ts';
 import { parseFilter } from '../query/odata/query.ts';
 import { makeSchema } from '../query/schema.ts';
@@ -50,8 +50,8 @@ export interface AccessRules {
  *
  * @param today the UTC day that `{today}` stands for, `YYYY-MM-DD`
  * @param bits the bits of all roles of the definition; absent: in the order of the roles
- * @throws PlatError of the OData parser if a filter is invalid; `usage` if a filter reads other records, since its result is
- * stored with the record, or if there are too many roles
+ * @throws PlatError `usage` if a filter is invalid or reads other records, since its result is stored with the record, or if there
+ * are too many roles
  */
 export function resolveAccess(
   definition: AccessDefinition,
@@ -61,7 +61,9 @@ export function resolveAccess(
 ): AccessRules {
   const schema = makeSchema(dictionary);
   const parse = (resource: string, filter: string): Expression => {
-    const parsed = parseFilter(resolveDayTerms(filter, today), schema.of(resource), schema);
+    const parsed = within(`The row filter ${filter} of ${resource}`, () =>
+      parseFilter(resolveDayTerms(filter, today), schema.of(resource), schema),
+    );
     if (ownFieldsOf(parsed) === undefined) {
       throw wrong(`The row filter ${filter} of ${resource} looks beyond the record's own fields`);
     }
@@ -107,6 +109,27 @@ export function resolveAccess(
 }
 
 const wrong = (reason: string) => platError('usage', { reason: `${reason}.` });
+
+/** Names the filter in an error of the parser, which takes it for the option of a request. */
+function within(what: string, parse: () => Expression): Expression {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof PlatError)) throw error;
+    const reason = `${what} is invalid: ${error.message.replace(/^\$filter: /, '')}`;
+    throw platError('usage', { reason }, { cause: error });
+  }
+}
+
+/** @throws PlatError `usage` if a definition names a class that no field has */
+export function mustNameClasses({ roles, withheld }: AccessDefinition, { resources }: Dictionary): void {
+  const fields = [...resources.values()].flatMap((each) => [...each.fields.values()]);
+  const known = new Set(fields.map((field) => field.class));
+  const named = [...roles, ...withheld].flatMap(({ classes }) => (classes === 'all' ? [] : classes));
+  const unknown = named.find((each) => !known.has(each));
+  if (unknown === undefined) return;
+  throw wrong(`There is no field of the class ${unknown}; there are ${[...known].toSorted().join(', ')}`);
+}
 
 function checkNames({ roles, withheld }: AccessDefinition, { resources }: Dictionary): void {
   const names = roles.map(({ name }) => name);

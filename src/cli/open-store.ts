@@ -2,6 +2,7 @@
  * Opens the store of a command: applies the configuration, and reports what the operator should know. `src/open-store.ts`
  * chooses the engine; this module knows nothing of engines.
  */
+import { mustNameClasses } from '../access/index.ts';
 import type { StoreModel } from '../compile/model.ts';
 import { type ErrorCode, PlatError } from '../errors/index.ts';
 import { type OpenStoreOptions, openStore, storeAddress, withoutPassword } from '../open-store.ts';
@@ -36,7 +37,7 @@ interface OpenOptions {
   readonly allowClockJump?: boolean | undefined;
 }
 
-/** Applies the configuration to the settings of a store. */
+/** Applies the configuration to the settings of a store. @throws PlatError `usage` */
 function configured(settings: StoreSettings, config: ConfigFile): StoreSettings {
   const { dictionary, roles, withheld, timeZone, onwardTimestamps, changes = {} } = config;
   const kept = {
@@ -45,7 +46,7 @@ function configured(settings: StoreSettings, config: ConfigFile): StoreSettings 
   };
   const names = new Set(roles?.map((role) => role.name));
   const builtIn = DEFAULT_SETTINGS.access;
-  return {
+  const changed = {
     ...settings,
     ...(dictionary === undefined ? {} : { declarations: { ...settings.declarations, ...dictionary } }),
     ...(timeZone === undefined ? {} : { timeZone }),
@@ -60,6 +61,8 @@ function configured(settings: StoreSettings, config: ConfigFile): StoreSettings 
           },
         }),
   };
+  if (changed.access !== settings.access) mustNameClasses(changed.access, modelOfNew(changed).dictionary);
+  return changed;
 }
 
 /** Opens a store for some work, and closes it afterwards. */

@@ -258,6 +258,44 @@ test('a blank address is refused, since it would be every address of the machine
   );
 });
 
+test('roles and host names of a configuration that cannot be are rejected with what is wrong, and nothing is changed', async (t) => {
+  const at = place(t);
+  await at.done(['key', 'create', '--store', 'm.db', '--name', 'k']);
+  const role = (classes: readonly string[], Property: string) => ({
+    roles: [{ name: 'x', classes, resources: { Property } }],
+  });
+  const withheld = [{ resource: 'Property', classes: ['adress'], shownWhen: 'City ne null' }];
+  const classes = 'there are address, address-facts, facts, history, idx, open, private';
+  const wrong: readonly (readonly [config: object, reason: string])[] = [
+    [role(['idxx'], ''), `There is no field of the class idxx; ${classes}.`],
+    [{ withheld }, `There is no field of the class adress; ${classes}.`],
+    [
+      role(['idx'], 'Ctiy eq 1'),
+      'The row filter Ctiy eq 1 of Property is invalid: Property has no field Ctiy at position 1. Did you mean City?',
+    ],
+    [
+      role(['idx'], 'City eq'),
+      'The row filter City eq of Property is invalid: found the end at position 8, expected a field, a value or a function.',
+    ],
+    [{ hosts: { api: 'a b' } }, 'c.json: /hosts/api must match pattern "^[A-Za-z0-9.-]{1,253}$".'],
+  ];
+  for (const [config, reason] of wrong) {
+    const path = at.file('c.json', JSON.stringify(config));
+    const run = await at.run(['serve', '--store', 'm.db', ...PORTS, '--config', path]);
+    assert.deepEqual([run.code, run.err], [2, `plat: ${reason}\n`]);
+  }
+  const own = { resource: 'Property', name: 'Own', group: 'G', label: 'L', type: 'string', class: 'own' };
+  const known = { ...role(['own'], ''), dictionary: { customFields: [own] } };
+  await at.done([
+    'import',
+    '--store',
+    'm.db',
+    '--config',
+    at.file('c.json', JSON.stringify(known)),
+    at.file('e.ndjson', ''),
+  ]);
+});
+
 test('serve prints what links will begin with, if that may not be the address that clients use', () => {
   const at = (address: string, internal = false): NetworkInterfaceInfo => {
     const family = address.includes(':')
