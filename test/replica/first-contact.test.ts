@@ -176,3 +176,17 @@ test('a source that fails when it has to count is copied without its counts', as
   assert.deepEqual(await replica.keys('Property'), keysUpTo(6));
   assert.ok((await replica.status()).abilities.includes('does not return the number of its records'));
 });
+
+test('a source that fails at several expansions together is asked for each of them', async (t) => {
+  const clock = testClock();
+  const given = { expands: ['Media', 'Room'] };
+  const server = await odataServer(t, clock, { Property: listings(6, clock, withPhotos) }, given);
+  const from = { from: server.root, interface: 'reso', clock, resources: ['Property'] } as const;
+  const replica = await makeReplica(t, from);
+  server.intercept = ({ query }) =>
+    (query.get('$expand') ?? '').includes('Unit,') ? { status: 500, body: 'What is a Unit?' } : undefined;
+  assert.equal(await replica.replicate(), 'done');
+  assert.ok(
+    (await replica.status()).abilities.includes('sub-resources arrive with the listings (Media, Room)'),
+  );
+});

@@ -207,7 +207,13 @@ async function workingExpansions(
       true
     );
   };
-  if (names.length === 0 || (await works(names))) return names;
+  const work = (): Promise<boolean> =>
+    works(names).catch((error: unknown) => {
+      // Together they may be too much for it.
+      if (names.length > 1 && isOfRequest(error) && isServerFault(error)) return false;
+      throw error;
+    });
+  if (names.length === 0 || (await work())) return names;
   const working: string[] = [];
   for (const name of names) if (await works([name])) working.push(name);
   return working;
