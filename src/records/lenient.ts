@@ -3,7 +3,13 @@
  * them, and values that exceed the sizes that the dictionary suggests. A value that would lose information is not
  * read.
  */
-import { canonicalTimestamp, type Field, type FieldValue, type Lookup } from '../dictionary/index.ts';
+import {
+  canonicalTimestamp,
+  type Field,
+  type FieldValue,
+  type Lookup,
+  timestampFrom,
+} from '../dictionary/index.ts';
 import { LongNumber, parsedJson } from '../shared/json.ts';
 import {
   isChanged,
@@ -32,6 +38,8 @@ export type Leniency =
   | 'dateAsTimestamp'
   /** A timestamp has more decimals than are stored. */
   | 'fraction'
+  /** A timestamp is a leap second, such as 23:59:60Z. */
+  | 'leapSecond'
   /** An empty text stands for no value. */
   | 'emptyText'
   | 'length'
@@ -47,6 +55,7 @@ export const LENIENCIES: Readonly<Record<Leniency, string>> = {
   textAsNumber: 'a text as a number or boolean',
   dateAsTimestamp: 'a date as a timestamp',
   fraction: 'a timestamp of more than six decimals',
+  leapSecond: 'a leap second, for the second after it',
   emptyText: 'an empty text for no value',
   length: 'a text longer than the dictionary suggests',
   digits: 'a number of more digits than the dictionary suggests',
@@ -180,9 +189,19 @@ function otherForm(
     }
     case 'timestamp': {
       const timestamp = isFiner(json) ? canonicalTimestamp(json) : undefined;
-      return timestamp === undefined ? undefined : { value: timestamp, leniency: 'fraction' };
+      if (timestamp !== undefined) return { value: timestamp, leniency: 'fraction' };
+      const after = typeof given === 'string' ? afterLeapSecond(given) : undefined;
+      return after === undefined ? undefined : { value: after, leniency: 'leapSecond' };
     }
   }
+}
+
+/** The second after a leap second, as which POSIX and PostgreSQL read it; undefined for anything else. */
+function afterLeapSecond(text: string): string | undefined {
+  const [, minute, zone] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d):60(?:\.0+)?(Z|[+-]\d\d:\d\d)$/.exec(text) ?? [];
+  const before = canonicalTimestamp(`${minute}:59${zone}`);
+  // It is the last of its day in UTC.
+  return before?.endsWith('T23:59:59Z') ? timestampFrom(Date.parse(before) + 1000) : undefined;
 }
 
 function textOf(json: unknown): string | undefined {

@@ -144,6 +144,12 @@ test('values that can be converted without loss are accepted and counted by kind
     ['"Longitude":-97.123456780000001234', 'Longitude', -97.12345678, 'rounded'],
     ['"LotSizeArea":"9.5000000000000000001"', 'LotSizeArea', 9.5, 'rounded'],
     ['"StoriesTotal":1234567', 'StoriesTotal', 1234567, 'digits'],
+    [
+      '"OnMarketTimestamp":"2017-01-01T00:59:60+01:00"',
+      'OnMarketTimestamp',
+      '2017-01-01T00:00:00Z',
+      'leapSecond',
+    ],
     // A double holds it, and writes it with other digits.
     ['"BuildingName":12345678901234567168', 'BuildingName', '12345678901234567168', 'textAsNumber'],
   ];
@@ -180,6 +186,7 @@ test('values that can be converted without loss are accepted and counted by kind
     '"BedroomsTotal":"2.5"',
     '"BedroomsTotal":"2.0000000000000000001"',
     '"CloseDate":"05/01/2024"',
+    '"OnMarketTimestamp":"2017-01-01T00:59:60Z"',
     '"CloseDate":"2024-05-01T10:00:00Z"',
     '"InternetAddressDisplayYN":"perhaps"',
     '"StandardStatus":"Nonsense"',
@@ -188,7 +195,7 @@ test('values that can be converted without loss are accepted and counted by kind
   at.file('lost.ndjson', lost.map((json, index) => `{"ListingKey":"x${index}",${json}}\n`).join(''));
   assert.match(
     (await run(at, ['import', '--store', 'm.db', 'lost.ndjson'])).out,
-    /Property 0 new, .* 11 rejected$/m,
+    /Property 0 new, .* 12 rejected$/m,
   );
 });
 
