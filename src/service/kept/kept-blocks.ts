@@ -135,6 +135,10 @@ export class KeptBlocks {
     const asking = this.#askingFor(request, named);
     const { blocks } = asking;
     const found = await this.#ask(request, asking, 'deflated', read);
+    // The pages that await a block get its error, if there are any.
+    for (const part of found.parts) {
+      if (typeof part !== 'number') Promise.resolve(part.deflated).catch(() => undefined);
+    }
     const state = this.#follow(found, asking, stamp);
     if (state !== 'holds') return state === 'changed' ? state : undefined;
     const isNew = this.#isNew(found);
@@ -165,12 +169,11 @@ export class KeptBlocks {
       return deflated === undefined ? [] : { block, deflated };
     });
     const { body, release } = texts?.body(page.length) ?? { body: EMPTY };
+    using taken = new DisposableStack();
+    if (release !== undefined) taken.defer(release);
     if (page.kept.length > 0) {
       caller?.made(page.length);
-      if (!(await texts?.read(body, page.kept))) {
-        release?.();
-        return undefined;
-      }
+      if (!(await texts?.read(body, page.kept))) return undefined;
     }
     const inMemory: [KeptBlock, Deflated][] = [];
     const list = await Promise.all(
@@ -184,13 +187,9 @@ export class KeptBlocks {
         return deflated;
       }),
     );
-    return {
-      deflated: deflatedList(list),
-      release: () => {
-        release?.();
-        void this.#moveToFile(inMemory);
-      },
-    };
+    taken.defer(() => void this.#moveToFile(inMemory));
+    const owned = taken.move();
+    return { deflated: deflatedList(list), release: () => owned.dispose() };
   }
 
   /** Moves compressed blocks from memory to the file of texts, once the page that contains them was sent. */

@@ -21,6 +21,7 @@ import { openStore } from '../../../src/open-store.ts';
 import { KeptFile } from '../../../src/service/kept/kept-file.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { startService } from '../../../src/service/service.ts';
+import type { BlocksPage } from '../../../src/store/read/blocks-task.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeRandom } from '../../oracle/random.ts';
 import { listing, member, office } from '../../support/builders.ts';
@@ -69,7 +70,12 @@ async function market(t: TestContext, path = temporaryFile('.db-pages')) {
   const token = await world.key('replication');
   const warnings: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
-  const serve = async ({ fileMegabytes = 8, identity = '', size = 100 } = {}): Promise<Process> => {
+  const serve = async ({
+    fileMegabytes = 8,
+    identity = '',
+    size = 100,
+    altered = asItIs,
+  } = {}): Promise<Process> => {
     let read = 0;
     const noting: Store = Object.assign(Object.create(world.store), {
       blocks: async (...given: Parameters<Store['blocks']>) => {
@@ -77,7 +83,7 @@ async function market(t: TestContext, path = temporaryFile('.db-pages')) {
         if (given[0].form === 'deflated') {
           for (const part of page.parts) read += typeof part === 'number' ? 0 : part.rows;
         }
-        return page;
+        return altered(page);
       },
     });
     const file = { path, identity, megabytes: fileMegabytes };
@@ -122,6 +128,18 @@ async function market(t: TestContext, path = temporaryFile('.db-pages')) {
     return { root: service.addresses.replication, walk, bytesPerBlock, close };
   };
   return { ...world, path, warnings, serve };
+}
+
+const asItIs = (page: BlocksPage): BlocksPage => page;
+
+/** Walks until no block has its content in memory. @returns the number of records that were read */
+async function walkUntilMoved({ walk, bytesPerBlock }: Process): Promise<number> {
+  let read = 0;
+  for (let walks = 0; walks < 50; walks++) {
+    read += await walk();
+    if ((await bytesPerBlock()) < WITHOUT_CONTENT) return read;
+  }
+  return assert.fail(`each block has ${await bytesPerBlock()} bytes in memory`);
 }
 
 /** Whether a walk read only the blocks of a few changes. */
@@ -285,29 +303,52 @@ test(
   { skip: !canBeFound },
   async (t) => {
     const { serve, write, path, warnings } = await market(t);
-    const { walk, bytesPerBlock } = await serve();
+    const process = await serve();
+    const { walk } = process;
     assert.equal(await walk(), LISTINGS);
-    /** Walks until no block has its content in memory. @returns the number of records that were read */
-    const walkUntilMoved = async (): Promise<number> => {
-      let read = 0;
-      for (let walks = 0; walks < 50; walks++) {
-        read += await walk();
-        if ((await bytesPerBlock()) < WITHOUT_CONTENT) return read;
-      }
-      return assert.fail(`each block has ${await bytesPerBlock()} bytes in memory`);
-    };
-    assert.equal(await walkUntilMoved(), 0);
+    assert.equal(await walkUntilMoved(process), 0);
     assert.equal(await walk(), 0);
     await write('Property', house(50, { ListPrice: 5 }));
-    assert.equal(isFew(await walkUntilMoved()), true, 'a changed record');
+    assert.equal(isFew(await walkUntilMoved(process)), true, 'a changed record');
     const descriptor = descriptorOf(t, `${path}-text`);
     const { size } = fstatSync(descriptor);
     writeSync(descriptor, Buffer.alloc(size, ' '), 0, size, 0);
     assert.equal(await walk(), 0, 'the file of compressed blocks has them, too');
     assert.deepEqual(warnings, [`${path}-text was damaged: the damaged texts are read from the store`]);
-    assert.equal(await walkUntilMoved(), 0);
+    assert.equal(await walkUntilMoved(process), 0);
   },
 );
+
+test('a block that cannot be compressed fails the requests that await it, and nothing else', async (t) => {
+  let failures = 0;
+  let isFailing = false;
+  const failing = async (): Promise<never> => {
+    failures++;
+    await setImmediate();
+    throw new Error('no memory');
+  };
+  const { serve, write, get, key } = await market(t);
+  const process = await serve({
+    altered(page) {
+      if (!isFailing) return page;
+      const parts = page.parts.map((part) =>
+        typeof part === 'number' ? part : { ...part, deflated: failing() },
+      );
+      return { ...page, parts };
+    },
+  });
+  const asked = { token: await key('replication'), headers: { 'accept-encoding': 'gzip' } };
+  const page = (size: number) =>
+    get('replication', `${process.root}/Reso/OData/Property?$top=${size}`, asked);
+  assert.equal((await page(2 * BLOCK)).status, 200);
+  await write('Property', house(5, { ListPrice: 5 }));
+  isFailing = true;
+  // A kept block has changed, so the page is read again, and nobody awaits the block that was read first.
+  assert.equal((await page(3 * BLOCK)).status, 500);
+  assert.equal(failures, 3);
+  isFailing = false;
+  assert.equal(await process.walk(), LISTINGS - BLOCK);
+});
 
 test('a file that could not be written is tried again after ten minutes, without what is outdated by then', (t) => {
   const path = temporaryFile('.db-pages');
