@@ -44,6 +44,10 @@ const inHeader = (name: string, description: string): Json => ({
 
 /** The headers of requests, among the components. */
 export const HEADERS = {
+  'if-match': inHeader(
+    'If-Match',
+    'The ETag of the version that the client wants; 412 for any other version.',
+  ),
   'if-none-match': inHeader('If-None-Match', 'The ETag of the version that the client has.'),
   prefer: inHeader(
     'Prefer',
@@ -63,7 +67,8 @@ export function operation({
   isTagged = false,
   others = {},
 }: Operation): Json {
-  const all = isTagged ? [...parameters, ref('parameters', 'if-none-match')] : parameters;
+  const conditions = isTagged ? [ref('parameters', 'if-match'), ref('parameters', 'if-none-match')] : [];
+  const all = [...parameters, ...conditions];
   return {
     operationId: id,
     summary,

@@ -5,7 +5,7 @@ import { fileSignature } from '../../store/files/file-signature.ts';
 import type { Store } from '../../store/store.ts';
 import type { Exchange, Reply } from '../exchange.ts';
 import type { FileSource, ServedFile } from '../options.ts';
-import { hasTag, rangeOf, weakTag } from '../reply/conditions.ts';
+import { isKnown, rangeOf, weakTag } from '../reply/conditions.ts';
 import { resoError } from '../reply/errors.ts';
 import { isCompressible } from '../reply/send.ts';
 
@@ -52,7 +52,7 @@ export async function servedFile(
       'accept-ranges': 'bytes',
       'content-security-policy': policyOf(found.type),
     };
-    if (hasTag(exchange.headers['if-none-match'], etag)) return { status: 304, headers, body: [] };
+    if (isKnown(exchange.headers, etag)) return { status: 304, headers, body: [] };
     return fileReply(exchange, await bodyOf(found), { ...headers, 'content-type': found.type });
   }
   throw missing;

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Exchange, Reply } from '../exchange.ts';
 import { chooseType } from '../http/negotiation.ts';
-import { hasTag, weakTag } from '../reply/conditions.ts';
+import { unlessKnown, weakTag } from '../reply/conditions.ts';
 
 interface FrontPath {
   readonly path: string;
@@ -90,6 +90,9 @@ function documentText(name: DocumentName): Promise<string> {
 export async function documentReply({ headers }: Exchange, name: DocumentName): Promise<Reply> {
   const text = await documentText(name);
   const etag = weakTag(text);
-  if (hasTag(headers['if-none-match'], etag)) return { status: 304, headers: { etag }, body: [] };
-  return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8', etag }, body: [text] };
+  return unlessKnown(headers, {
+    status: 200,
+    headers: { 'content-type': 'text/plain; charset=utf-8', etag },
+    body: [text],
+  });
 }

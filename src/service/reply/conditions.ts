@@ -10,25 +10,27 @@ export function weakTag(content: string | Uint8Array): string {
   return `W/"${hash('sha256', content, 'base64url').slice(0, 22)}"`;
 }
 
-/** Whether the client has this content already (`If-None-Match`, weak comparison). */
-export function hasTag(header: string | undefined, tag: string): boolean {
-  if (header === undefined) return false;
+/** Whether a header names a tag (weak comparison). */
+function hasTag(header: string, tag: string): boolean {
   if (header.trim() === '*') return true;
   const strip = (each: string): string => each.trim().replace(/^W\//, '');
   return header.split(',').some((each) => strip(each) === strip(tag));
 }
 
 /**
- * The reply, or 304 with its headers except the type if the client has the content already.
+ * Whether the client has the content with this tag already (`If-None-Match`).
  *
  * @throws PlatError `preconditionFailed` for a version other than that of `If-Match`, which OData compares weakly, too
  */
+export function isKnown({ 'if-match': wanted, 'if-none-match': known }: Asked, etag: string): boolean {
+  if (wanted !== undefined && !hasTag(wanted, etag)) throw platError('preconditionFailed', {});
+  return known !== undefined && hasTag(known, etag);
+}
+
+/** The reply, or 304 with its headers except the type if the client has the content already. @throws PlatError as `isKnown` */
 export function unlessKnown(asked: Asked, reply: Reply): Reply {
   const { etag } = reply.headers;
-  if (etag === undefined) return reply;
-  const { 'if-match': wanted } = asked;
-  if (wanted !== undefined && !hasTag(wanted, etag)) throw platError('preconditionFailed', {});
-  if (!hasTag(asked['if-none-match'], etag)) return reply;
+  if (etag === undefined || !isKnown(asked, etag)) return reply;
   const { 'content-type': _, ...headers } = reply.headers;
   return { status: 304, headers, body: [] };
 }

@@ -399,11 +399,15 @@ test('every described path works with each of its parameters', async () => {
           if (answer.status === 204) continue;
           const { etag } = answer.headers;
           assert.equal(etag !== undefined, '304' in operation.responses, `${url} ${etag}`);
-          const known = parameters.some(({ name }) => name === 'If-None-Match');
-          assert.equal(etag !== undefined, known, url);
+          for (const condition of ['If-Match', 'If-None-Match']) {
+            const known = parameters.some(({ name }) => name === condition);
+            assert.equal(etag !== undefined, known, `${url} ${condition}`);
+          }
           if (etag !== undefined) {
             const again = { ...options, headers: { ...type, 'if-none-match': String(etag) } };
             assert.equal((await service.get(surface, url, again)).status, 304, url);
+            const other = { ...options, headers: { ...type, 'if-match': '"other"' } };
+            assert.equal((await service.get(surface, url, other)).status, 412, url);
           }
           const types = Object.keys(operation.responses['200']?.content ?? {});
           const [given = ''] = String(answer.headers['content-type'] ?? types[0]).split(';');

@@ -160,12 +160,16 @@ test('files are served on all three public surfaces, with URLs of the surface, a
   assert.equal(admin.status, 401);
 });
 
-test('If-None-Match with the ETag of a file gets 304', async () => {
+test('If-None-Match with the ETag of a file gets 304, and If-Match with another one 412', async () => {
   const url = (await mediaOf('1', 'private')).get('F1');
   const { headers } = await get(url);
   const again = await get(url, { 'if-none-match': headers.etag ?? '' });
   assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', headers.etag]);
   assert.equal((await get(url, { 'if-none-match': 'W/"other"' })).status, 200);
+  assert.equal((await get(url, { 'if-match': headers.etag ?? '' })).status, 200);
+  // A client that continues a download must not join parts of two versions.
+  const rest = { 'if-match': 'W/"other"', range: 'bytes=1-' };
+  assert.equal((await get(url, rest)).status, 412);
 });
 
 test('a Range request gets 206, 416 beyond the end, or the whole file if the range or If-Range does not apply', async () => {
