@@ -1,5 +1,6 @@
 /** The admin port (contract, Surfaces): probes and metrics without a token, all else with an admin key. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
 import type { ReadinessCheck } from '../../../src/service/admin/readiness.ts';
@@ -138,6 +139,20 @@ test('/figures returns the metrics of /metrics as JSON', async () => {
   assert.deepEqual(
     [...new Set(parts)],
     ['plat_request_seconds_bucket', 'plat_request_seconds_sum', 'plat_request_seconds_count'],
+  );
+});
+
+test('docs/deploy.md lists every metric', async () => {
+  const page = readFileSync(new URL('../../../docs/deploy.md', import.meta.url), 'utf8');
+  const { text } = await get('/metrics');
+  const served = [...text.matchAll(/^# HELP (plat_\w+) (.*)$/gm)].map(
+    ([, name, help]) => `| \`${name}\` | ${help} |`,
+  );
+  assert.ok(served.length > 20);
+  const listed = new Set(page.split('\n'));
+  assert.deepEqual(
+    served.filter((row) => !listed.has(row)),
+    [],
   );
 });
 
