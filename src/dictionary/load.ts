@@ -115,6 +115,7 @@ function loadStandardDictionary(): Dictionary {
       key,
       always: published !== 'with data',
       ...(published === 'from changes' ? { fromChanges: true } : {}),
+      ...(published === 'from contents' ? { fromContents: true } : {}),
       otherNames: otherNames === '' ? [] : otherNames.split(','),
       fields,
       fieldAliases,

@@ -84,6 +84,8 @@ export interface Resource {
    * imported into it.
    */
   readonly fromChanges?: true;
+  /** The store fills the resource from its records and the dictionary. Nothing else can be written into it. */
+  readonly fromContents?: true;
   /** Other names of the entity set, such as `Room` for `PropertyRooms`. */
   readonly otherNames: readonly string[];
   readonly fields: ReadonlyMap<string, Field>;

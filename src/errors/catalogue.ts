@@ -277,9 +277,9 @@ export const catalogue = {
   ),
 
   // Records that cannot be stored
-  resourceFilled: badRecord<{ name: string }>(
-    ({ name }) =>
-      `The store fills ${name} itself, from its sequence of changes. Its records cannot be imported or copied.`,
+  resourceFilled: badRecord<{ name: string; source: string }>(
+    ({ name, source }) =>
+      `The store fills ${name} itself, from ${source}. Its records cannot be imported, copied or deleted.`,
   ),
   recordInvalid: badRecord<{ reason: string }>(({ reason }) => reason),
 

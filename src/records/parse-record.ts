@@ -9,7 +9,7 @@ import {
   REPLICA_TIMESTAMP,
   type Resource,
 } from '../dictionary/index.ts';
-import { platError } from '../errors/index.ts';
+import { type PlatError, platError } from '../errors/index.ts';
 import { isObject } from '../shared/json.ts';
 import { REPEATED } from './exact-json.ts';
 import { readLeniently, TEXT_FORMS } from './lenient.ts';
@@ -68,14 +68,20 @@ interface Draft {
   lacksField: boolean;
 }
 
+/** Why nothing can be written into a resource that the store fills itself; undefined for every other resource. */
+export function filledError({ name, fromChanges, fromContents }: Resource): PlatError | undefined {
+  if (fromChanges) return platError('resourceFilled', { name, source: 'its sequence of changes' });
+  if (fromContents) return platError('resourceFilled', { name, source: 'its records and the dictionary' });
+  return undefined;
+}
+
 /**
  * Validates a record in JSON against the dictionary. An authority drops timestamps and joined fields, which it
  * computes itself, and rejects unknown fields. A replica keeps the fields that it knows and reports the others.
  */
 export function parseRecord(resource: Resource, json: unknown, context: ParseContext): ParseResult {
-  if (resource.fromChanges) {
-    return invalid(undefined, [platError('resourceFilled', { name: resource.name }).message]);
-  }
+  const filled = filledError(resource);
+  if (filled !== undefined) return invalid(undefined, [filled.message]);
   if (context.isShallow !== true && isTooDeep(json)) {
     const given = isObject(json) ? json[resource.key] : undefined;
     const key = typeof given === 'string' && given !== '' && isStorableKey(given) ? given : undefined;

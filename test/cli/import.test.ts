@@ -85,7 +85,10 @@ test('a record replaces the stored one completely; a collection that is present 
 });
 
 const FILLED =
-  'The store fills EntityEvent itself, from its sequence of changes. Its records cannot be imported or copied.';
+  'The store fills EntityEvent itself, from its sequence of changes. Its records cannot be imported, copied or deleted.';
+
+const DERIVED = (name: string): string =>
+  `The store fills ${name} itself, from its records and the dictionary. Its records cannot be imported, copied or deleted.`;
 
 test('wrong usage is reported before anything is stored: exit code 2', async (t) => {
   const at = place(t);
@@ -127,10 +130,17 @@ test('wrong usage is reported before anything is stored: exit code 2', async (t)
     [['import', ...store, 'events.json'], FILLED],
     [['delete', ...store, '--resource', 'EntityEvent', '1'], FILLED],
     [['export', ...store, '--resource', 'EntityEvent'], FILLED],
+    [['import', ...store, '--resource', 'Lookup', 'good.ndjson'], DERIVED('Lookup')],
+    [['delete', ...store, '--resource', 'Lookup', 'StandardStatus.Active'], DERIVED('Lookup')],
+    [['delete', ...store, '--resource', 'Field', 'Property.ListingKey'], DERIVED('Field')],
   ];
   assert.equal((await at.run(['key', 'create', '--name', 'n', ...store])).code, 0);
   for (const [args, message] of late)
     assert.deepEqual(await at.run(args), { code: 2, out: '', err: `plat: ${message}\n` });
+  assert.match(
+    await at.done(['export', ...store, '--resource', 'Field']),
+    /"FieldKey":"Property.ListingKey"/,
+  );
 });
 
 test('a file of which nothing could be stored ends an import before another one is stored, and before a store is created', async (t) => {

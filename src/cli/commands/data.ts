@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { StoreModel } from '../../compile/model.ts';
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import { filledError } from '../../records/parse-record.ts';
 import { PartialFile, writeError } from '../../store/files/partial-file.ts';
 import { isOfDatabase } from '../../store/files/store-file.ts';
 import type { Store } from '../../store/store.ts';
@@ -25,10 +26,15 @@ import { print } from '../output.ts';
 import { rowProgress, withProgress } from '../progress.ts';
 import { reportLines, streamJson, writeText } from '../terminal.ts';
 
-/** The name of a resource that has records, checked. @throws PlatError `usage` with the nearest name, `resourceFilled` */
-export function knownResource({ dictionary, stores }: StoreModel, name: string): string {
+/**
+ * The name of a resource that has records, checked.
+ * @param isWritten whether records are to be written or deleted
+ * @throws PlatError `usage` with the nearest name, `resourceFilled`
+ */
+export function knownResource({ dictionary, stores }: StoreModel, name: string, isWritten = false): string {
   const found = dictionary.resources.get(name);
-  if (found?.fromChanges && !stores(name)) throw platError('resourceFilled', { name });
+  const filled = found && filledError(found);
+  if (filled !== undefined && (!stores(name) || (isWritten && found?.fromContents))) throw filled;
   if (found !== undefined) return name;
   const nearest = nearestName(name, dictionary.resources.keys());
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
@@ -92,7 +98,7 @@ export function defineDelete(remove: Command): void {
         });
       }
       const { deleted, children, rejected } = await store.remove(
-        knownResource(await store.model(), resource),
+        knownResource(await store.model(), resource, true),
         keys,
       );
       for (const { key, reason } of rejected) reportLines(`${resource} ${key}: ${reason}`);

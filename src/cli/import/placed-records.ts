@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Dictionary, Resource } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
+import { filledError } from '../../records/parse-record.ts';
 import { messageOf } from '../../shared/error-code.ts';
 import type { FieldMap } from './field-names.ts';
 import type { InputFile } from './input-files.ts';
@@ -103,7 +104,8 @@ function resourceOf(
   context: Context | undefined,
 ): Resource {
   const found = resourceNamed(dictionary, asked, context);
-  if (found.fromChanges) throw platError('resourceFilled', { name: found.name });
+  const filled = filledError(found);
+  if (filled !== undefined) throw filled;
   return found;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Dictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import { filledError } from '../../records/parse-record.ts';
 import type { Store } from '../../store/store.ts';
 import { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Acquired } from '../checkpoint/lease.ts';
@@ -134,8 +135,11 @@ function mustBeCopyable(resources: readonly string[], dictionary: Dictionary): v
   if (unknown !== undefined) {
     throw platError('usage', { reason: `The dictionary has no resource ${unknown}.` });
   }
-  const filled = resources.find((name) => dictionary.resources.get(name)?.fromChanges);
-  if (filled !== undefined) throw platError('resourceFilled', { name: filled });
+  for (const name of resources) {
+    const resource = dictionary.resources.get(name);
+    const filled = resource && filledError(resource);
+    if (filled !== undefined) throw filled;
+  }
 }
 
 /** The same for the source of a store. */

@@ -120,6 +120,9 @@ test('a resource that the source does not have is an error if it was requested, 
   const filled = await at.run(['replicate', ...source, '--resources', 'Property,EntityEvent']);
   assert.equal(filled.code, 2);
   assert.match(filled.err, /The store fills EntityEvent itself/);
+  const derived = await at.run(['replicate', ...source, '--resources', 'Property,Lookup']);
+  assert.equal(derived.code, 2);
+  assert.match(derived.err, /The store fills Lookup itself, from its records and the dictionary\./);
 });
 
 test('metadata without entity sets is an error, not an empty copy', async (t) => {

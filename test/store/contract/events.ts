@@ -210,7 +210,7 @@ export function eventsContract(engine: Engine): void {
     const values = ['City.Onetown', 'City.Twotown', 'City.Passing', 'City.Passing'];
     assert.deepEqual(await lookups(PRIVATE, since), values);
     assert.deepEqual(await world.reasons('EntityEvent', { EntityEventSequence: 1 }), [
-      'The store fills EntityEvent itself, from its sequence of changes. Its records cannot be imported or copied.',
+      'The store fills EntityEvent itself, from its sequence of changes. Its records cannot be imported, copied or deleted.',
     ]);
     for (const system of [one, two]) {
       const viewer = { role: 'private', systems: [system] };

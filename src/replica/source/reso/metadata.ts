@@ -1,6 +1,8 @@
 /** The content of a source's `$metadata`, as far as replication needs it. It sends no requests. */
+
 import { XMLParser } from 'fast-xml-parser';
 import type { Dictionary } from '../../../dictionary/index.ts';
+import { filledError } from '../../../records/parse-record.ts';
 import { isObject, type JsonObject, objectsIn } from '../../../shared/json.ts';
 import { type ForeignField, isForeign } from '../source.ts';
 
@@ -117,7 +119,7 @@ const GROUP = 'Source';
 
 /** Fields of the metadata that the standard dictionary does not have. */
 export function foreignFields(metadata: SourceMetadata, dictionary: Dictionary): ForeignField[] {
-  const copied = [...dictionary.resources.values()].filter(({ fromChanges }) => !fromChanges);
+  const copied = [...dictionary.resources.values()].filter((each) => filledError(each) === undefined);
   return copied.flatMap((resource) =>
     [...(typeOf(metadata, resource.name)?.properties ?? [])]
       .filter(([name]) => isForeign(resource, name))
