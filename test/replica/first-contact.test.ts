@@ -190,3 +190,14 @@ test('a source that fails at several expansions together is asked for each of th
     (await replica.status()).abilities.includes('sub-resources arrive with the listings (Media, Room)'),
   );
 });
+
+test('a source that rejects expansions with 200 and an error is asked for its media listing by listing', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(3, clock, withPhotos) }, { paths: true });
+  const from = { from: server.root, interface: 'reso', clock, resources: ['Property'] } as const;
+  const replica = await makeReplica(t, from);
+  server.intercept = ({ query }) =>
+    query.has('$expand') ? json({ error: { message: 'No $expand' } }) : undefined;
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Media'), ['1001-0', '1002-0', '1002-1']);
+});

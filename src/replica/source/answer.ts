@@ -40,7 +40,9 @@ export function readJson({ text, headers, url }: Answer): JsonObject {
     const { error } = value;
     // Some servers report errors with 200.
     if (!isObject(error) || typeof error.message !== 'string') return value;
-    throw new RequestFailure('transient', `${url} responded with an error: ${error.message}`);
+    throw new RequestFailure('transient', `${url} responded with an error: ${error.message}`, {
+      status: 200,
+    });
   }
   if (value !== undefined)
     throw new RequestFailure('transient', `${url} responded with JSON that is not an object`);

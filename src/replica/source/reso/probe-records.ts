@@ -146,6 +146,7 @@ export async function answerAt(
     // A response that is too large to be read exists.
     if (isTooLarge(error)) return 'works';
     if (!(error instanceof RequestFailure) || error.kind === 'stopped' || error.status === 401) throw error;
-    return isUnsupported(error) ? 'rejected' : error;
+    // Some servers reject with 200.
+    return isUnsupported(error) || error.status === 200 ? 'rejected' : error;
   }
 }
