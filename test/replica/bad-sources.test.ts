@@ -154,10 +154,17 @@ test('native: a success that is none is an error with the code and the message o
   const clock = testClock();
   const server = await nativeServer(t, clock, listings(3, clock));
   const replica = await makeReplica(t, { from: server.root, interface: 'native', clock });
-  const unable = json({ D: { Success: false, Code: 1500, Message: 'No accounts today' } });
-  server.intercept = ({ path }) => (path === '/v1/accounts' ? unable : undefined);
-  const reason = `${server.root}accounts?_limit=50&_skip=0 answered without D.Results (Success is false, code 1500: No accounts today)`;
-  await assert.rejects(replica.replicate(), { kind: 'transient', message: reason });
+  const rejects = async (facts: object, why: string): Promise<void> => {
+    const unable = json({ D: { Success: false, ...facts } });
+    server.intercept = ({ path }) => (path === '/v1/accounts' ? unable : undefined);
+    const message = `${server.root}accounts?_limit=50&_skip=0 answered without D.Results (${why})`;
+    await assert.rejects(replica.replicate(), { kind: 'transient', message });
+  };
+  await rejects(
+    { Code: 1500, Message: 'No accounts today' },
+    'Success is false, code 1500: No accounts today',
+  );
+  await rejects({}, 'Success is false');
 });
 
 test('native: a source that returns fewer records at once than plat requests is verified and purged', async (t) => {

@@ -282,7 +282,8 @@ export function readResults(answer: Answer): NativeAnswer {
   const { D: content } = readJson(answer);
   if (!isObject(content) || !Array.isArray(content.Results)) {
     const { Success, Code, Message } = isObject(content) ? content : {};
-    const why = Success === false ? ` (Success is false, code ${Code}: ${Message})` : '';
+    const said = [Code === undefined ? '' : `, code ${Code}`, Message === undefined ? '' : `: ${Message}`];
+    const why = Success === false ? ` (Success is false${said.join('')})` : '';
     throw new RequestFailure('transient', `${answer.url} answered without D.Results${why}`);
   }
   const { SkipToken: token, Pagination: pagination } = content;
