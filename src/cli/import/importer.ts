@@ -16,6 +16,7 @@ import { addChanged, type Changed, type ReadingOptions, type ReadRecords } from 
 import { AT_ONCE, ReadingThread } from './reading-thread.ts';
 import type { RawRecord } from './record-json.ts';
 import { type RejectedFile, rejectedFile } from './rejected-file.ts';
+import { Siblings } from './siblings.ts';
 import { openText } from './text-source.ts';
 
 type ImportOptions = ReadOptions & ReadingOptions;
@@ -90,6 +91,8 @@ class Importer {
   /** By resource and key. */
   readonly #taken = new Map<string, TakenChild>();
   readonly #seen = new KeySet();
+  /** Present for parts of other records. */
+  readonly #siblings: Siblings | undefined;
   /** Records that are not read yet, and the number of their characters. */
   #raws: RawRecord[] = [];
   #characters = 0;
@@ -115,6 +118,7 @@ class Importer {
     this.#report = reportRejection;
     this.#store = store;
     this.#resource = resource;
+    this.#siblings = resource.parent === undefined ? undefined : new Siblings(resource);
     this.#rejects = rejects;
     this.report = {
       file,
@@ -136,15 +140,29 @@ class Importer {
     };
   }
 
-  /** Adds a record, and stores a batch if it is full. */
-  async take(raw: RawRecord): Promise<void> {
+  /** Adds a record, and stores a batch if it is full. A part of another record waits for its siblings first. */
+  async take(raw: RawRecord, signal: AbortSignal): Promise<void> {
+    if (this.#siblings?.add(raw) === true) return;
+    await this.#takeSiblings(signal);
+    if (this.#siblings?.add(raw) !== true) await this.#take(raw);
+  }
+
+  async #takeSiblings(signal: AbortSignal): Promise<void> {
+    for (const raw of this.#siblings?.take() ?? []) {
+      if (signal.aborted) return;
+      await this.#take(raw);
+    }
+  }
+
+  async #take(raw: RawRecord): Promise<void> {
     this.#raws.push(raw);
     this.#characters += raw.text.length;
     if (this.#raws.length >= AT_ONCE.records || this.#characters >= AT_ONCE.characters) await this.#read();
   }
 
   /** Stores the last batch. */
-  async finish(): Promise<void> {
+  async finish(signal: AbortSignal): Promise<void> {
+    await this.#takeSiblings(signal);
     if (this.#raws.length > 0) await this.#read();
     await this.#gather(0);
     await this.#send();
@@ -300,11 +318,11 @@ export async function importFile(
   for await (const { resource, raw } of placedRecords(file, source, dictionary, options, signal)) {
     const importer = importerOf(resource);
     if (raw === undefined) continue;
-    await importer.take(raw);
+    await importer.take(raw, signal);
     show(++read);
   }
   if (source.beginning.length === 0 && !signal.aborted) report(0, 'The file is empty');
-  for (const each of importers.values()) await each.finish();
+  for (const each of importers.values()) await each.finish(signal);
   show(read);
   const reports = [...importers.values()].map((importer) => importer.report);
   if (rejects.stale !== undefined && reports.every(({ rejected }) => rejected === 0)) {
