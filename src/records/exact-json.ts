@@ -65,7 +65,7 @@ function countNames(text: string): number {
   const end = /"\s*:/g;
   let count = 0;
   while (end.test(text)) {
-    const quote = text.lastIndexOf('"', end.lastIndex);
+    const quote = text.lastIndexOf('"', end.lastIndex - 2);
     let before = quote - 1;
     while (text.charCodeAt(before) === BACKSLASH) before--;
     // A quote after an odd number of backslashes is part of a text.

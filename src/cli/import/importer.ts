@@ -89,7 +89,7 @@ class Importer {
   readonly #report: (line: number, reason: string) => void;
   readonly #rejectsTaken: boolean;
   /** By resource and key. */
-  readonly #taken = new Map<string, TakenChild>();
+  readonly #taken = new Map<string, Pick<TakenChild, 'resource' | 'key' | 'from' | 'by'>>();
   readonly #seen = new KeySet();
   /** Present for parts of other records. */
   readonly #siblings: Siblings | undefined;
@@ -258,7 +258,9 @@ class Importer {
           this.#taken.delete(name);
       }
     }
-    for (const each of taken) this.#taken.set(nameOf(each), each);
+    // Without their payloads, which would fill the memory.
+    for (const { resource, key, from, by } of taken)
+      this.#taken.set(nameOf({ resource, key }), { resource, key, from, by });
   }
 
   #reject({ line, text, of }: RawRecord, reason: string): void {
