@@ -1,7 +1,11 @@
 /** The first request to a source: nothing listens there, or the store already has its records. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { standardDictionary } from '../../src/dictionary/index.ts';
 import { RequestFailure } from '../../src/replica/http/failure.ts';
+import { sharedAllowance, UseInMemory } from '../../src/replica/http/rate-budget.ts';
+import { networkTransport } from '../../src/replica/http/transport.ts';
+import { contact } from '../../src/replica/run/session.ts';
 import { testClock } from '../support/clock.ts';
 import { keyOf, keysUpTo, listings, withPhotos } from './support/feed.ts';
 import { json, type Seen } from './support/loopback.ts';
@@ -200,4 +204,26 @@ test('a source that rejects expansions with 200 and an error is asked for its me
     query.has('$expand') ? json({ error: { message: 'No $expand' } }) : undefined;
   assert.equal(await replica.replicate(), 'done');
   assert.deepEqual(await replica.keys('Media'), ['1001-0', '1002-0', '1002-1']);
+});
+
+test('attempts to reach a source before there is a store count in one budget', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: [] }, { token: 'other' });
+  const transport = networkTransport();
+  t.after(() => transport.close());
+  const use = new UseInMemory();
+  const limits = { requestsPerHour: 3 };
+  const options = {
+    from: server.root,
+    interface: 'reso',
+    token: 'secret',
+    source: 'feed',
+    limits,
+    watch: true,
+    environment: { clock, random: () => 0.5, transport },
+  } as const;
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await assert.rejects(contact(options, standardDictionary(), use), { status: 401 });
+  }
+  assert.ok((await sharedAllowance(use, 'secret', limits).take(clock.now())) > 0);
 });

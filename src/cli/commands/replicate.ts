@@ -4,6 +4,7 @@ import { DEFAULT_SETTINGS } from '../../records/settings.ts';
 import { FILES } from '../../replica/copy/pending-fetches.ts';
 import type { ReplicaEvent } from '../../replica/events.ts';
 import { RequestFailure } from '../../replica/http/failure.ts';
+import { UseInMemory } from '../../replica/http/rate-budget.ts';
 import type { FollowMethod, ReplicateOptions } from '../../replica/run/options.ts';
 import { sourceName } from '../../replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../replica/run/replicate.ts';
@@ -145,16 +146,15 @@ export function defineReplicate(command: Command): void {
         admin?.count(event);
       },
     };
-    let keepUse: Awaited<ReturnType<typeof contact>> | undefined;
+    // Of all attempts of a watch to reach its source.
+    const use = new UseInMemory();
     const open = (): Promise<Store> =>
       openConfigured(settings.store, {
         create: settings.create,
         base,
         config,
         cacheMegabytes: CACHE_MEGABYTES,
-        beforeCreation: async ({ dictionary }) => {
-          keepUse = await contact(source, dictionary);
-        },
+        beforeCreation: ({ dictionary }) => contact(source, dictionary, use),
         allowClockJump: settings.allowClockJump,
       });
     const admin = isWatching ? await watchAdmin(sourceName(given), settings) : undefined;
@@ -175,7 +175,7 @@ export function defineReplicate(command: Command): void {
         return;
       }
       admin?.opened(store);
-      await keepUse?.(store);
+      await use.moveTo(store.checkpoints);
       const options: ReplicateOptions = {
         ...source,
         store,

@@ -48,7 +48,7 @@ export class UseInMemory implements KeptUse {
   }
 
   async exchange(source: string, name: string, change: (current: unknown) => unknown): Promise<void> {
-    const before = await this.state(source);
+    const before = this.#entries.get(source) ?? {};
     this.#entries.set(source, { ...before, [name]: change(before[name]) });
   }
 

@@ -5,7 +5,6 @@
 import type { Dictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { filledError } from '../../records/parse-record.ts';
-import type { Store } from '../../store/store.ts';
 import { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Acquired } from '../checkpoint/lease.ts';
 import type { Copy } from '../copy/copy.ts';
@@ -17,7 +16,7 @@ import { type Environment, environmentOf } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import { SourceClient } from '../http/client.ts';
 import { isPrivateHost } from '../http/egress-policy.ts';
-import { type KeptUse, sharedAllowance, UseInMemory } from '../http/rate-budget.ts';
+import { type KeptUse, sharedAllowance } from '../http/rate-budget.ts';
 import { type BackoffOptions, FIRST_CONTACT, SHORT_BACKOFF, USUAL_BACKOFF } from '../http/retry.ts';
 import { MediaFolder } from '../media/folder.ts';
 import { describe } from '../source/describe.ts';
@@ -162,22 +161,21 @@ async function discoverNew(options: ContactOptions, dictionary: Dictionary, kept
 /**
  * Contacts a source before its store is created, so that a wrong address or token leaves nothing behind.
  * @param dictionary that of the new store
- * @returns records in the store how much of its limits the token has used
+ * @param use how much of its limits the token has used, until there is a store
  * @throws RequestFailure, PlatError `usage`
  */
 export async function contact(
   options: Omit<ReplicateOptions, 'store'>,
   dictionary: Dictionary,
-): Promise<(store: Pick<Store, 'checkpoints'>) => Promise<void>> {
+  use: KeptUse,
+): Promise<void> {
   const { environment, close } = environmentOf(options.environment);
-  const kept = new UseInMemory();
   try {
-    const feed = await discoverNew(sessionOf(options, environment), dictionary, kept);
+    const feed = await discoverNew(sessionOf(options, environment), dictionary, use);
     mustHaveWindowField(feed, options.windowField);
   } finally {
     await close();
   }
-  return ({ checkpoints }) => kept.moveTo(checkpoints);
 }
 
 /** Everything that the steps need, after the source was asked what it is. */
