@@ -8,7 +8,7 @@ import { KeySet } from './key-set.ts';
 import type { RawRecord } from './record-json.ts';
 
 /** How many records are ordered at once: their bytes, and the fewest. A smaller number is stored in the order of the file. */
-const AT_ONCE = { bytes: 64 << 20, fewest: 5000 };
+const AT_ONCE = { bytes: 128 << 20, fewest: 5000 };
 
 /** The text of a member that has no escapes. */
 function readerOf(name: string): (text: string) => string | undefined {
