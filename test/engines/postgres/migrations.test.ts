@@ -84,6 +84,7 @@ test('a store of layout 1 is migrated to this layout once, however many processe
   const [first] = opened;
   assert.deepEqual(await first?.keys('Property', "$filter=City eq 'Ely'"), ['A']);
   assert.deepEqual(first && (await faultsIn(first.store)), []);
+  assert.deepEqual(await first?.store.fileFaults(), []);
   await first?.write('Property', listing('B', { Media: [photo('M2')] }));
   for (const { keys } of opened) {
     assert.deepEqual(await keys('Property'), ['A', 'B']);
