@@ -176,7 +176,7 @@ const NOTHING: Noted = { before: undefined, after: undefined };
 
 const NOBODY: Audience = { visible: 0, system: null };
 
-/** Whether a record has left the view of some roles, and of no other role's view has become a part. */
+/** Whether a record has left the view of some roles, and has not entered that of any other. */
 const isOnlyLeft = (before: Audience | undefined, after: Audience): boolean =>
   before?.system === after.system &&
   (before.visible & ~after.visible) !== 0 &&
