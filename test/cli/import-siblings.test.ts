@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import type { RawRecord } from '../../src/cli/import/record-json.ts';
-import { Siblings } from '../../src/cli/import/siblings.ts';
+import { Siblings, siblingsOf } from '../../src/cli/import/siblings.ts';
 import { standardDictionary } from '../../src/dictionary/index.ts';
 import { listing } from '../support/builders.ts';
 import { place } from './run.ts';
@@ -46,6 +46,13 @@ test('the order of the file stays where it decides which record is kept, and for
   const orphan = { line: 5, text: '{"MediaKey":"M5"}' };
   assert.deepEqual(ordered([...scattered, orphan]), inFile);
   assert.deepEqual(ordered(scattered, 5), inFile.slice(0, 4));
+});
+
+test('the order of the file stays if a map gives the name of a key to another field', () => {
+  assert.notEqual(siblingsOf(MEDIA, new Map([['Id', 'MediaKey']])), undefined);
+  for (const name of ['MediaKey', 'ResourceRecordKey']) {
+    assert.equal(siblingsOf(MEDIA, new Map([[name, 'MediaObjectID']])), undefined, name);
+  }
 });
 
 test('a record waits for its siblings only if there is room for its bytes, and its text has bytes', () => {

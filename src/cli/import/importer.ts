@@ -16,7 +16,7 @@ import { addChanged, type Changed, type ReadingOptions, type ReadRecords } from 
 import { AT_ONCE, ReadingThread } from './reading-thread.ts';
 import type { RawRecord } from './record-json.ts';
 import { type RejectedFile, rejectedFile } from './rejected-file.ts';
-import { Siblings } from './siblings.ts';
+import { type Siblings, siblingsOf } from './siblings.ts';
 import { openText } from './text-source.ts';
 
 type ImportOptions = ReadOptions & ReadingOptions;
@@ -111,14 +111,14 @@ class Importer {
     thread: ReadingThread,
     rejects: RejectedFile,
     reportRejection: (line: number, reason: string) => void,
-    rejectsTaken: boolean,
+    { reading, map }: Pick<ImportOptions, 'reading' | 'map'>,
   ) {
-    this.#rejectsTaken = rejectsTaken;
+    this.#rejectsTaken = !reading.isLenient;
     this.#thread = thread;
     this.#report = reportRejection;
     this.#store = store;
     this.#resource = resource;
-    this.#siblings = resource.parent === undefined ? undefined : new Siblings(resource);
+    this.#siblings = siblingsOf(resource, map);
     this.#rejects = rejects;
     this.report = {
       file,
@@ -313,7 +313,7 @@ export async function importFile(
   const importerOf = (resource: Resource): Importer =>
     importers.getOrInsertComputed(
       resource.name,
-      () => new Importer(store, name, resource, thread, rejects, report, !reading.isLenient),
+      () => new Importer(store, name, resource, thread, rejects, report, options),
     );
   const show = (records: number): void => progress.update(source.read(), `${records} records`, records);
   let read = 0;

@@ -4,6 +4,7 @@
  * the tables are. This module reads no JSON.
  */
 import type { Resource } from '../../dictionary/index.ts';
+import type { FieldMap } from './field-names.ts';
 import { KeySet } from './key-set.ts';
 import type { RawRecord } from './record-json.ts';
 
@@ -14,6 +15,14 @@ const AT_ONCE = { bytes: 128 << 20, fewest: 5000 };
 function readerOf(name: string): (text: string) => string | undefined {
   const member = new RegExp(`"${name}"\\s*:\\s*"([^"\\\\]*)"`);
   return (text) => member.exec(text)?.[1];
+}
+
+/** Undefined for resources without a parent, and if a map gives the names of their keys in the texts to other fields. */
+export function siblingsOf(resource: Resource, map: FieldMap): Siblings | undefined {
+  const { key, parent } = resource;
+  return parent === undefined || map.has(key) || map.has(parent.keyField)
+    ? undefined
+    : new Siblings(resource);
 }
 
 /** The numbers that are kept of a record: an object of each would take as much memory as its text. */
