@@ -2,8 +2,8 @@
  * Caches blocks of complete records in key order, so that a second client that walks a collection gets its pages at almost no
  * cost: compressed blocks, of which a page is one gzip member, and the texts of pages that were requested twice without gzip. Both
  * are in the file of texts of this process; compressed blocks are in memory until they are written there, and in a file that other
- * processes use, too. All keys with the same view share them. A page is used only if the sequence of
- * changes, read in the same snapshot, shows that its blocks are still valid. This module knows neither SQL nor HTTP.
+ * processes use, too. All keys with the same view share them. A page is used only if the sequence of changes, read in the same
+ * snapshot, shows that its blocks are still valid. This module knows neither SQL nor HTTP.
  */
 import { hash } from 'node:crypto';
 import { keptStamp } from '../../compile/blocks-plan.ts';

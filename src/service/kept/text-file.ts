@@ -1,6 +1,6 @@
 /**
- * A file of texts: of blocks, of compressed blocks, and of large responses. The file has no name, so no other process can open it, and the
- * system removes it with its process: only the memory of the process knows where each text is and whether it is valid. A text
+ * A file of texts: of blocks, of compressed blocks, and of large responses. The file has no name, so no other process can open it,
+ * and the system removes it with its process: only the memory of the process knows where each text is and whether it is valid. A text
  * that was read is used only if its tag matches (GMAC with a key that only this process knows). Texts are written after the
  * response that contains them was sent. This module does not know what texts consist of, nor what invalidates them.
  */

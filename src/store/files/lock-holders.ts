@@ -1,7 +1,7 @@
 /**
  * Determines which other processes have locks of a store: those that use its log without its file, because the file was
- * deleted or replaced while they had it open, and the one that writes. It reads Linux's list of locks. On other systems, and for processes hidden by a container,
- * nothing is known, so correctness must not depend on it.
+ * deleted or replaced while they had it open, and the one that writes. It reads Linux's list of locks. On other systems, and for
+ * processes hidden by a container, nothing is known, so correctness must not depend on it.
  */
 import { readFileSync, statSync } from 'node:fs';
 

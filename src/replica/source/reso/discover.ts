@@ -202,10 +202,7 @@ async function workingExpansions(
       }
       if (answered === 'rejected' || !isServerFault(answered)) break;
     }
-    return (
-      (await attempt(() => client.get(url, (answer) => readListPage(answer).values.length >= 0), true)) ===
-      true
-    );
+    return (await attempt<unknown>(() => client.get(url, readListPage), true)) !== undefined;
   };
   const work = (): Promise<boolean> =>
     works(names).catch((error: unknown) => {

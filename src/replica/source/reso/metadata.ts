@@ -1,5 +1,4 @@
 /** The content of a source's `$metadata`, as far as replication needs it. It sends no requests. */
-
 import { XMLParser } from 'fast-xml-parser';
 import type { Dictionary } from '../../../dictionary/index.ts';
 import { filledError } from '../../../records/parse-record.ts';
