@@ -1,11 +1,16 @@
 /** Parts of other records, such as media, are stored together with their siblings, wherever they are in a file. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { importFile } from '../../src/cli/import/importer.ts';
 import type { RawRecord } from '../../src/cli/import/record-json.ts';
 import { Siblings, siblingsOf } from '../../src/cli/import/siblings.ts';
 import { standardDictionary } from '../../src/dictionary/index.ts';
 import { listing } from '../support/builders.ts';
+import { sqliteEngine } from '../support/sqlite-engine.ts';
+import { temporaryFile } from '../support/temporary.ts';
+import { makeWorld } from '../support/world.ts';
 import { place } from './run.ts';
 
 const MEDIA = standardDictionary().resources.get('Media') ?? assert.fail();
@@ -91,4 +96,31 @@ test('the media of a listing that are scattered over a file move its timestamps 
   assert.ok(Number(moved?.n) < 1310, `${moved?.n}`);
   const counts = (await exported('s.db', 'Property')).map(({ PhotosCount }) => PhotosCount);
   assert.deepEqual(new Set(counts), new Set([4]));
+});
+
+test('an import of parts that wait for their siblings ends between two batches if it is interrupted', async (t) => {
+  const { store } = await makeWorld(sqliteEngine(), t);
+  const path = temporaryFile('.ndjson');
+  const media = Array.from({ length: 8000 }, (_, at) => medium(`M${at}`, `L${at % 100}`).text);
+  writeFileSync(path, media.join('\n'));
+  const interruption = new AbortController();
+  const interrupted: typeof store = {
+    ...store,
+    write: (...given) => {
+      setImmediate(() => interruption.abort()); // as a signal arrives
+      return store.write(...given);
+    },
+  };
+  const [report] = await importFile(
+    interrupted,
+    { path, name: path, form: 'json' },
+    {
+      ...{ resource: 'Media', map: new Map(), takesUnknown: false, remedy: '' },
+      reading: { isLenient: false, dropsUnknown: false },
+    },
+    { update: () => undefined, reportLine: () => undefined },
+    interruption.signal,
+  );
+  const { inserted = 0 } = report ?? {};
+  assert.ok(inserted >= 1000 && inserted <= 3000, `${inserted}`);
 });

@@ -3,6 +3,7 @@
  * knows nothing of terminals and of the options of commands.
  */
 import { basename } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
@@ -148,7 +149,10 @@ class Importer {
   }
 
   async #takeSiblings(signal: AbortSignal): Promise<void> {
+    let taken = 0;
     for (const raw of this.#siblings?.take() ?? []) {
+      // Neither reading nor storing them waits for anything, so that a signal could not be noticed.
+      if (++taken % BATCH === 0) await setImmediate();
       if (signal.aborted) return;
       await this.#take(raw);
     }
