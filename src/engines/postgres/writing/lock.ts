@@ -76,10 +76,11 @@ export async function underLock<T>(
   }
 }
 
-/** Who has the lock, as an operator finds it in `pg_stat_activity`. */
-const HOLDER = `SELECT concat_ws(' ', 'Process', pid, 'of the server', '(' || concat_ws(' at ', application_name, host(client_addr)) || ')')
-  AS holder FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted AND datname = current_database()
-  AND classid = ${LOCK_CLASS} AND objid = CAST(hashtext(current_schema())::bigint & 4294967295 AS oid) AND pid <> pg_backend_pid()`;
+/** Who has the lock, as an operator finds it in `pg_stat_activity`, which shows some roles only the process. */
+const HOLDER = `SELECT concat_ws(' ', 'Process', pid, 'of the server', '(' || nullif(concat_ws(' at ',
+    nullif(application_name, ''), host(client_addr)), '') || ')') AS holder FROM pg_locks JOIN pg_stat_activity USING (pid)
+  WHERE locktype = 'advisory' AND granted AND datname = current_database() AND classid = ${LOCK_CLASS}
+  AND objid = CAST(hashtext(current_schema())::bigint & 4294967295 AS oid) AND pid <> pg_backend_pid()`;
 
 /** @throws PlatError `writeUnknown` when the connection is lost before the server confirms the commit */
 async function commit(session: ServerSession): Promise<void> {
