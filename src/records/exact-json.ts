@@ -28,7 +28,7 @@ export function parseExactly(text: string): unknown {
   });
 }
 
-/** What follows the name of a member that occurs again in its object. */
+/** What follows the name of a member that occurs again in its object, before the number of the occurrence. */
 export const REPEATED = '@plat.repeated';
 
 /** The same; a member that occurs again in its object is under another name. Undefined if the text is not JSON. */
@@ -79,8 +79,8 @@ const BACKSLASH = 0x5c;
 function withRepeated(text: string): string {
   let marked = '';
   let from = 0;
-  for (const { end } of repeatedMembers(text)) {
-    marked += `${text.slice(from, end - 1)}${REPEATED}`;
+  for (const { end, occurrence } of repeatedMembers(text)) {
+    marked += `${text.slice(from, end - 1)}${REPEATED}${occurrence}`;
     from = end - 1;
   }
   return marked + text.slice(from);
@@ -89,22 +89,25 @@ function withRepeated(text: string): string {
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 
 /**
- * The members that an object has already, and where their names end.
+ * The members that an object has already, where their names end, and how many times they have occurred.
  * @param text valid JSON
  */
-export function* repeatedMembers(text: string): Generator<{ readonly name: string; readonly end: number }> {
-  const objects: (Set<string> | undefined)[] = [];
+export function* repeatedMembers(
+  text: string,
+): Generator<{ readonly name: string; readonly end: number; readonly occurrence: number }> {
+  const objects: (Map<string, number> | undefined)[] = [];
   let last = { token: '', end: 0 };
   for (const { 0: token, index } of text.matchAll(TOKENS)) {
-    if (token === '{') objects.push(new Set());
+    if (token === '{') objects.push(new Map());
     else if (token === '[') objects.push(undefined);
     else if (token === '}' || token === ']') objects.pop();
     else if (token === ':') {
       const name: unknown = JSON.parse(last.token);
       const members = objects.at(-1);
       if (typeof name !== 'string' || members === undefined) continue;
-      if (members.has(name)) yield { name, end: last.end };
-      members.add(name);
+      const occurrence = (members.get(name) ?? 0) + 1;
+      if (occurrence > 1) yield { name, end: last.end, occurrence };
+      members.set(name, occurrence);
     }
     last = { token, end: index + token.length };
   }

@@ -137,9 +137,9 @@ function readMember(
 ): void {
   const { resource, path } = draft;
   if (name.includes('@')) {
-    const first = name.endsWith(REPEATED) ? name.slice(0, -REPEATED.length) : undefined;
-    if (first !== undefined && JSON.stringify(json[first]) !== JSON.stringify(json[name]))
-      draft.reasons.add(`${path}${first} occurs twice, with different values`);
+    const [first = '', occurrence] = name.split(REPEATED);
+    if (occurrence !== undefined && JSON.stringify(json[first]) !== JSON.stringify(json[name]))
+      draft.reasons.add(`${path}${first} occurs more than once, with different values`);
     return; // others are annotations of the sender
   }
   const given = json[name];

@@ -22,7 +22,7 @@ export interface ListAnswer extends ListPage {
 export function readListPage(answer: Answer): ListPage {
   const page = readJson(answer);
   const { url } = answer;
-  const { value: values, [`value${REPEATED}`]: others } = page;
+  const { value: values, [`value${REPEATED}2`]: others } = page;
   if (Array.isArray(values) && others === undefined) return { page, values, url };
   throw new RequestFailure('transient', `${url} answered without a list of records`);
 }
