@@ -1,6 +1,6 @@
 /** Parts of other records, such as media, are stored together with their siblings, wherever they are in a file. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { importFile } from '../../src/cli/import/importer.ts';
@@ -19,6 +19,11 @@ const medium = (key: string, parent: string): RawRecord => ({
   line: Number(key.slice(1)),
   text: `{"MediaKey":"${key}", "ResourceName":"Property","ResourceRecordKey" : "${parent}","LongDescription":"\\"MediaKey\\":\\"X\\" é"}`,
 });
+
+const OPTIONS = {
+  ...{ resource: 'Media', map: new Map(), takesUnknown: false, remedy: '' },
+  reading: { isLenient: false, dropsUnknown: false },
+};
 
 /** The keys of records in the order in which they are stored. */
 function ordered(records: readonly RawRecord[], fewest = 2): string[] {
@@ -114,13 +119,37 @@ test('an import of parts that wait for their siblings ends between two batches i
   const [report] = await importFile(
     interrupted,
     { path, name: path, form: 'json' },
-    {
-      ...{ resource: 'Media', map: new Map(), takesUnknown: false, remedy: '' },
-      reading: { isLenient: false, dropsUnknown: false },
-    },
+    OPTIONS,
     { update: () => undefined, reportLine: () => undefined },
     interruption.signal,
   );
   const { inserted = 0 } = report ?? {};
   assert.ok(inserted >= 1000 && inserted <= 3000, `${inserted}`);
+});
+
+test('the progress of an import counts a record once it no longer waits for its siblings', async (t) => {
+  const { store } = await makeWorld(sqliteEngine(), t);
+  const path = temporaryFile('.ndjson');
+  const media = Array.from({ length: 8000 }, (_, at) => medium(`M${at}`, `L${at % 100}`).text);
+  writeFileSync(path, media.join('\n'));
+  const shown: [number, number | undefined][] = [];
+  const progress = {
+    update: (done: number, _: string, counted?: number) => void shown.push([done, counted]),
+    reportLine: () => undefined,
+  };
+  await importFile(
+    store,
+    { path, name: path, form: 'json' },
+    OPTIONS,
+    progress,
+    new AbortController().signal,
+  );
+  const { size } = statSync(path);
+  assert.deepEqual(shown.slice(0, 8000), Array(8000).fill([0, 0]));
+  assert.deepEqual(
+    shown.slice(8000).map(([, counted]) => counted),
+    [...Array.from({ length: 8000 }, (_, at) => at + 1), 8000],
+  );
+  assert.deepEqual(shown[11_999], [Math.round(size / 2), 4000]);
+  assert.deepEqual(shown.at(-1), [size, 8000]);
 });

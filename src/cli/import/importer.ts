@@ -80,6 +80,12 @@ const NOTHING: Group = { raws: [], read: async () => ({ results: [], ignored: {}
 
 const emptyBatch = (): Batch => ({ records: new Map(), rejected: [] });
 
+interface ImportRun {
+  readonly signal: AbortSignal;
+  /** Shows the progress. */
+  readonly show: () => void;
+}
+
 /** The import of the records of one resource from a file. */
 class Importer {
   readonly report: FileReport;
@@ -141,19 +147,24 @@ class Importer {
     };
   }
 
+  /** How many records wait for their siblings. */
+  get waiting(): number {
+    return this.#siblings?.waiting ?? 0;
+  }
+
   /** Adds a record, and stores a batch if it is full. A part of another record waits for its siblings first. */
-  async take(raw: RawRecord, signal: AbortSignal): Promise<void> {
+  async take(raw: RawRecord, run: ImportRun): Promise<void> {
     if (this.#siblings?.add(raw) === true) return;
-    await this.#takeSiblings(signal);
+    await this.#takeSiblings(run);
     if (this.#siblings?.add(raw) !== true) await this.#take(raw);
   }
 
-  async #takeSiblings(signal: AbortSignal): Promise<void> {
-    let taken = 0;
+  async #takeSiblings({ signal, show }: ImportRun): Promise<void> {
     for (const raw of this.#siblings?.take() ?? []) {
       // Neither reading nor storing them waits for anything, so that a signal could not be noticed.
-      if (++taken % BATCH === 0) await setImmediate();
+      if (this.waiting % BATCH === 0) await setImmediate();
       if (signal.aborted) return;
+      show();
       await this.#take(raw);
     }
   }
@@ -165,8 +176,8 @@ class Importer {
   }
 
   /** Stores the last batch. */
-  async finish(signal: AbortSignal): Promise<void> {
-    await this.#takeSiblings(signal);
+  async finish(run: ImportRun): Promise<void> {
+    await this.#takeSiblings(run);
     if (this.#raws.length > 0) await this.#read();
     await this.#gather(0);
     await this.#send();
@@ -319,17 +330,24 @@ export async function importFile(
       resource.name,
       () => new Importer(store, name, resource, thread, rejects, report, options),
     );
-  const show = (records: number): void => progress.update(source.read(), `${records} records`, records);
   let read = 0;
+  const show = (): void => {
+    let taken = read;
+    for (const { waiting } of importers.values()) taken -= waiting;
+    const share = read === 0 ? 1 : taken / read;
+    progress.update(Math.round(source.read() * share), `${taken} records`, taken);
+  };
+  const run = { signal, show };
   for await (const { resource, raw } of placedRecords(file, source, dictionary, options, signal)) {
     const importer = importerOf(resource);
     if (raw === undefined) continue;
-    await importer.take(raw, signal);
-    show(++read);
+    read++;
+    await importer.take(raw, run);
+    show();
   }
   if (source.beginning.length === 0 && !signal.aborted) report(0, 'The file is empty');
-  for (const each of importers.values()) await each.finish(signal);
-  show(read);
+  for (const each of importers.values()) await each.finish(run);
+  show();
   const reports = [...importers.values()].map((importer) => importer.report);
   if (rejects.stale !== undefined && reports.every(({ rejected }) => rejected === 0)) {
     report(0, `${rejects.path} of an earlier import cannot be removed: ${rejects.stale}`);

@@ -44,11 +44,17 @@ export class Siblings {
   #keys = new KeySet();
   /** Whether the order of the file decides which one of two records is kept. */
   #isFixed = false;
+  #waiting = 0;
 
   constructor({ key, parent }: Pick<Resource, 'key' | 'parent'>, atOnce = AT_ONCE) {
     this.#keyOf = readerOf(key);
     this.#parentOf = readerOf(parent?.keyField ?? key);
     this.#atOnce = atOnce;
+  }
+
+  /** How many records wait. */
+  get waiting(): number {
+    return this.#waiting;
   }
 
   /** @returns whether there was room for the record */
@@ -65,6 +71,7 @@ export class Siblings {
     const keyEnd = this.#used + this.#bytes.write(parent ?? '', this.#used);
     this.#used = keyEnd + this.#bytes.write(text, keyEnd);
     this.#kept.push(keyEnd, this.#used, line, counted?.members ?? 0, flagsOf(counted));
+    this.#waiting++;
     return true;
   }
 
@@ -78,6 +85,7 @@ export class Siblings {
     }
     for (const place of places) {
       const [keyEnd, end, line = 0, members = 0, flags = 0] = this.#kept.slice(place, place + KEPT);
+      this.#waiting--;
       yield { line, text: this.#text(keyEnd, end), ...countedOf(members, flags), ...this.#others.get(place) };
     }
     this.#used = 0;
