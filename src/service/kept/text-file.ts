@@ -54,13 +54,13 @@ const MODE = 0o600;
 /** The part of the limit that texts may take. */
 const SHARE = 3 / 4;
 /**
- * Up to which part of that the texts of a kind may fill the file: one that walks have filled still has room for compressed blocks,
- * which would otherwise occupy memory, and for responses.
+ * Up to which part of that the texts of some kinds together may fill the file when one of a kind is added: walks without gzip leave
+ * room for compressed blocks, which would otherwise occupy memory, and all walks for responses.
  */
-const FILLS: Readonly<Record<TextKind, number>> = {
-  block: 3 / 4,
-  'compressed block': 15 / 16,
-  response: 1,
+const FILLS: Readonly<Record<TextKind, { readonly kinds: readonly TextKind[]; readonly part: number }>> = {
+  block: { kinds: ['block'], part: 3 / 4 },
+  'compressed block': { kinds: ['block', 'compressed block'], part: 15 / 16 },
+  response: { kinds: ['block', 'compressed block', 'response'], part: 1 },
 };
 /** The maximum number of bytes of bodies that wait to be written. Texts of further bodies are not kept. */
 const MOST_WAITING = 24 * 1024 * 1024;
@@ -81,6 +81,8 @@ export class TextFile {
   readonly #memory = new PageMemory((length) => new ArrayBuffer(length, { maxByteLength: length }));
   readonly #queue = new PromiseQueue();
   readonly #space = new FileSpace();
+  /** The bytes of the file that the texts of each kind have. */
+  readonly #used: Record<TextKind, number> = { block: 0, 'compressed block': 0, response: 0 };
   /** The least recently used first. */
   readonly #texts = new Set<KeptText>();
   #file: number | undefined;
@@ -170,21 +172,23 @@ export class TextFile {
   #placed(run: readonly PlacedText[], limit: number): readonly PlacedText[] {
     const [first] = run;
     if (first === undefined) return [];
-    const { kind } = first.text;
-    const most = limit * FILLS[kind];
-    if (this.#place(run, most)) return run;
+    if (this.#place(run, limit)) return run;
     this.endUnused();
-    if (this.#place(run, most)) return run;
-    this.#fullSince.set(kind, this.#options.now());
-    return run.filter((one) => this.#place([one], most));
+    if (this.#place(run, limit)) return run;
+    this.#fullSince.set(first.text.kind, this.#options.now());
+    return run.filter((one) => this.#place([one], limit));
   }
 
   #place(run: readonly PlacedText[], limit: number): boolean {
-    let at = this.#space.take(
-      run.reduce((sum, { text }) => sum + roomOf(text), 0),
-      limit,
-    );
+    const [first] = run;
+    if (first === undefined) return false;
+    const { kind } = first.text;
+    const { kinds, part } = FILLS[kind];
+    const length = run.reduce((sum, { text }) => sum + roomOf(text), 0);
+    if (kinds.reduce((sum, each) => sum + this.#used[each], length) > limit * part) return false;
+    let at = this.#space.take(length, limit);
     if (at === undefined) return false;
+    this.#used[kind] += length;
     for (const { text } of run) {
       text.at = at;
       at += roomOf(text);
@@ -334,6 +338,7 @@ export class TextFile {
   #giveBack(text: KeptText): void {
     if (!text.isDropped || text.users > 0 || text.at === undefined) return;
     this.#space.give(text.at, roomOf(text));
+    this.#used[text.kind] -= roomOf(text);
     this.#fullSince.clear();
     delete text.at;
   }

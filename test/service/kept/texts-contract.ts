@@ -239,7 +239,7 @@ export function textsContract(engine: Engine): void {
 
   test(`${engine.name}: large responses to varied requests leave room in the file for pages of blocks`, async (t) => {
     const { serve } = await market(t, engine);
-    const { walk, walkUntilKept } = await serve({ megabytes: 6 });
+    const { walk, walkUntilKept } = await serve({ megabytes: 4 });
     await walk();
     for (let each = 1; each <= 9; each++) {
       for (let walks = 0; walks < 3; walks++) {
