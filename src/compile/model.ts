@@ -19,7 +19,7 @@ import { type ResourceLayout, resourceLayout } from './layout/index.ts';
 export interface StoreModel {
   /** Counts changes of settings and profile. Two processes with the same number agree. */
   readonly generation: number;
-  /** Changes when the store goes back in time (epoch.ts). */
+  /** Changes when the store goes back in time (store/time/epoch.ts). */
   readonly epoch: string;
   readonly settings: StoreSettings;
   readonly profile: Profile;

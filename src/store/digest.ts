@@ -102,7 +102,7 @@ function countBegun(text: Buffer, members: { readonly begin: Buffer; number: num
 const STAMP = Buffer.from(`,"${REPLICA_TIMESTAMP}":"`);
 const ADDRESS = Buffer.from('"MediaURL":"');
 /**
- * The URL of a served file up to its path: the signature consists of role, expiry and 32 digits (file-signature.ts).
+ * The URL of a served file up to its path: the signature consists of role, expiry and 32 digits (files/file-signature.ts).
  */
 const SIGNED = /^([^?#]*?)\/media\/[^/?#]+\.\d+\.[0-9a-f]{32}(?=\/)/;
 const BRACE = 0x7b;

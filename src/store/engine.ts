@@ -53,7 +53,7 @@ export interface LockOptions {
   readonly isLong?: boolean;
 }
 
-/** What the writer needs of an engine (writer.ts). */
+/** What the writer needs of an engine (write/writer.ts). */
 export interface WriteEngine<S extends WriteSession> {
   /** The clock that sets timestamps. */
   readonly clock: StoreClock;

@@ -181,7 +181,7 @@ export interface Store extends Checks {
   readonly caches?: () => readonly CacheUse[];
 
   page(request: PageRequest, options: ReadOptions): Promise<Page>;
-  /** The same page as `page` returns, for a caller that caches its blocks (blocks-task.ts). */
+  /** The same page as `page` returns, for a caller that caches its blocks (read/blocks-task.ts). */
   blocks(request: BlocksRequest, options: ReadOptions): Promise<BlocksPage>;
   listPage(request: ListPageRequest, options: ReadOptions): Promise<Page>;
   /** Records of several resources in one collection; the body's records carry `@resource`. */
@@ -196,7 +196,7 @@ export interface Store extends Checks {
   positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number>;
   /** The changes since a position in the sequence of changes; `BEFORE_ALL` is the first position. */
   changesSince(since: number): Promise<Changes>;
-  /** The sequence of changes as a reader receives it (change-feed.ts). */
+  /** The sequence of changes as a reader receives it (changes/change-feed.ts). */
   feed(request: FeedRequest): Promise<FeedPage>;
   /**
    * The part of the sequence of changes in which every entry is kept: that after `since`. The last number is `last`.

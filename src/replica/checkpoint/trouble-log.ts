@@ -2,7 +2,6 @@
  * The problems with a source in the last day, including retries, kept in the store so that other processes can show
  * them. A problem that cannot be written is omitted: the log of the process has it, and the copy continues.
  */
-
 import type { Clock } from '../../shared/clock.ts';
 import { PromiseQueue } from '../../shared/promise-queue.ts';
 import type { Store } from '../../store/store.ts';

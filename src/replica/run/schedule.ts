@@ -1,5 +1,4 @@
 /** When the parts of a cycle run: each that is due once, or each on its own schedule until the signal. */
-
 import { sleepUntil } from '../../shared/clock.ts';
 import { settleAll } from '../../shared/promise-queue.ts';
 import { dueAt } from '../checkpoint/checkpoint.ts';

@@ -1,5 +1,4 @@
 /** Whether a service is ready, and what prevents it. It does not know who asks. */
-
 import type { Store } from '../../store/store.ts';
 import { spanText } from '../../store/time/clock-jump.ts';
 import { aheadText } from '../../store/write/bring-back.ts';

@@ -3,7 +3,6 @@
  * reader sees it, page by page. A position is a number of the sequence together with the last commit before it, so that
  * a reader whose position is from before a restore is detected. This module knows no engine and no interface.
  */
-
 import type { View } from '../../access/index.ts';
 import { type EntryScope, isOneOf, visibleEntries } from '../../compile/change-entries.ts';
 import { all, integer, type Sql, sql } from '../../compile/fragment.ts';

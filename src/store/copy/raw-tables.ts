@@ -2,7 +2,6 @@
  * The tables of a store as they are, regardless of records and roles: for copies between engines, and for backups of a
  * server's store, which are files. Every engine has the same tables with the same columns.
  */
-
 import type { ColumnKind } from '../../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
 import { fillSearch } from '../../compile/layout/search-table.ts';

@@ -1,6 +1,6 @@
 /**
  * Caches the fragments of agents and offices that listings contain (compile/text/linked-texts.ts). A fragment is used
- * only in a snapshot that shows no later change of its Member or Office (change-follower.ts), so that a change shows in
+ * only in a snapshot that shows no later change of its Member or Office (changes/change-follower.ts), so that a change shows in
  * every listing at the next request (I3). It knows neither engine nor SQL.
  */
 import type { LinkedTexts } from '../../compile/text/linked-texts.ts';

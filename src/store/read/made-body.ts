@@ -1,7 +1,6 @@
 /**
  * The memory of bodies that are assembled from others, and their validation. It does not know the content of a body.
  */
-
 import type { BodyCheck } from '../whole/whole-bodies.ts';
 import { MOST_BYTES, mustNotBeTooLarge } from './largest-answer.ts';
 import type { LinkedBody } from './linked-body.ts';

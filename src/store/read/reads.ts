@@ -2,7 +2,6 @@
  * Reads records, once for every engine: plans a request, picks its lane and shapes the result for the caller. It knows
  * neither SQL nor how an engine runs a task.
  */
-
 import { planBlocks } from '../../compile/blocks-plan.ts';
 import type { Planner } from '../../compile/context.ts';
 import type { Dialect } from '../../compile/dialect.ts';

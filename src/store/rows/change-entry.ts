@@ -1,5 +1,5 @@
 /**
- * The entries of the sequence of changes (change-log.ts writes them, change-feed.ts and change-follower.ts read them).
+ * The entries of the sequence of changes (change-log.ts writes them, changes/ reads them).
  */
 
 /** What a transaction did to a record. `all`: it may have changed any record, in ways that are not known by key. */

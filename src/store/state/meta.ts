@@ -216,7 +216,7 @@ export async function readTimeState(session: Session, clock: StoreClock): Promis
   return { ...state, moment: clock.now(), jump: clock.jump() };
 }
 
-/** What can be written; a clock reading is already a text (clock-jump.ts). */
+/** What can be written; a clock reading is already a text (time/clock-jump.ts). */
 export type MetaChange = {
   readonly [Name in StoredName]?: Name extends Exclude<keyof Meta, 'clockReading'> ? Meta[Name] : string;
 };

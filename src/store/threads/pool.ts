@@ -28,7 +28,7 @@ export interface WorkerRequest {
   readonly task: ThreadTask;
   /** How long the statement may take. */
   readonly milliseconds: number;
-  /** As in lanes.ts. */
+  /** As in read/lanes.ts. */
   readonly isSent: boolean;
   /** Memory of an earlier response, for reuse. */
   readonly returned: SharedArrayBuffer | undefined;

@@ -2,7 +2,6 @@
  * The clock that sets a store's timestamps, as far as it can be trusted (clock-jump.ts). It never goes back within an
  * epoch.
  */
-
 import { type Clock, steadyClock } from '../../shared/clock.ts';
 import { type ClockTrust, type HeldTime, JumpGuard } from './clock-jump.ts';
 
