@@ -75,14 +75,14 @@ const NOTHING: Readonly<Partial<Record<ValueType, Sql>>> = {
 const nothing = (type: ValueType): Sql => NOTHING[type] ?? sql`NULL::text`;
 
 const quoted = (value: Sql): Sql => sql`coalesce(to_json((${value})::text)::text, 'null')`;
-const plain = (value: Sql): Sql => sql`coalesce((${value})::text, 'null')`;
+/** In the range in which the server writes a number as JavaScript does, its own text takes less time. */
+const numberText = (value: Sql): Sql =>
+  sql`CASE WHEN abs(${value}) < 1e15 AND (abs(${value}) >= 1e-4 OR ${value} = 0) THEN (${value})::text ELSE plat_number_text(${value}) END`;
+const number = (value: Sql): Sql => sql`coalesce(${numberText(value)}, 'null')`;
 
 const forms: JsonForms = {
-  string: quoted,
-  date: quoted,
-  boolean: plain,
-  integer: plain,
-  decimal: plain,
+  ...{ string: quoted, date: quoted, integer: number, decimal: number },
+  boolean: (value) => sql`coalesce((${value})::text, 'null')`,
   seconds: (value) => sql`(${value})::text`,
 };
 
@@ -108,9 +108,7 @@ function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (j
       return around(value);
     case 'integer':
     case 'decimal':
-      return around(
-        sql`CASE WHEN ${value} = trunc(${value}) AND abs(${value}) < 1e15 THEN ${value}::bigint::text ELSE plat_number_text(${value}) END`,
-      );
+      return around(numberText(value));
   }
 }
 

@@ -21,7 +21,8 @@ const forms: JsonForms = {
   date: quoted,
   boolean: (value) => sql`CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE 'null' END`,
   integer: (value) => sql`coalesce(CAST(${value} AS INTEGER), 'null')`,
-  decimal: (value) => sql`coalesce(${value}, 'null')`,
+  decimal: (value) =>
+    sql`coalesce(CASE typeof(${value}) WHEN 'real' THEN plat_number_text(${value}) ELSE ${value} END, 'null')`,
   seconds: (value) => value,
 };
 

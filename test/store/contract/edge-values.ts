@@ -1,9 +1,10 @@
 /** Filters and computed values at the edges of their types: exact rows, the same on every engine. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RecordRequest } from '../../../src/compile/read.ts';
 import { listing } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
-import { makeWorld } from '../../support/world.ts';
+import { makeWorld, nativeShape, TIME } from '../../support/world.ts';
 
 /** The keys that each filter finds. */
 type Table = Readonly<Record<string, readonly string[]>>;
@@ -107,5 +108,34 @@ export function edgeValueContract(engine: Engine): void {
     ];
     const [row] = await rows('Property', `$compute=${computed.join(',')}&$select=A,B,C,D,E,F`);
     assert.deepEqual(row, { ListingKey: '1', A: null, B: null, C: null, D: null, E: null, F: 1e10 });
+  });
+
+  test('a number has the text of the whole record in selections of both interfaces and among computed values', async (t) => {
+    const custom = { resource: 'Property', name: 'Share', group: 'A', label: 'B', type: 'decimal(34,17)' };
+    const settings = { declarations: { customFields: [custom] } };
+    const { write, request, store } = await makeWorld(engine, t, { settings });
+    const values = {
+      Share: [1e-5, 1e-7, -1e-6, 0.001, 0.1 + 0.2, 123456789012.12, 12.5, 450000, 0, 1e15],
+      DistanceToBusNumeric: [1e15, 1234567890123456, Number.MAX_SAFE_INTEGER, -1e15, 7],
+    };
+    const whole = await request('Property');
+    const selected = await request('Property', '$select=ListingKey,Share,DistanceToBusNumeric');
+    const shape = nativeShape(whole.query, { select: ['DistanceToBusNumeric'] });
+    const customFields = nativeShape(whole.query, { expansions: ['CustomFields'] });
+    const computed = await request('Property', '$compute=Share as A,DistanceToBusNumeric as B&$select=A,B');
+    const inText = async (asked: Omit<RecordRequest, 'key'>, key: string, text: string) => {
+      const body = Buffer.from((await store.record({ ...asked, key }, TIME)) ?? []).toString();
+      assert.match(body, new RegExp(`${RegExp.escape(text)}[,}]`));
+    };
+    for (const [name, numbers] of Object.entries(values)) {
+      for (const [at, number] of numbers.entries()) {
+        const key = `${name}${at}`;
+        await write('Property', listing(key, { [name]: number }));
+        for (const asked of [whole, selected]) await inText(asked, key, `"${name}":${number}`);
+        await inText(computed, key, `"${name === 'Share' ? 'A' : 'B'}":${number}`);
+        if (name === 'Share') await inText({ ...whole, shape: customFields }, key, `"B":${number}`);
+        else await inText({ ...whole, shape }, key, `"${name}":${number}`);
+      }
+    }
   });
 }
