@@ -30,6 +30,7 @@ import {
   type HttpResponse,
   type HttpServer,
   headersOf,
+  LARGEST_HEAD,
   makeServer,
 } from './server.ts';
 import { isOfHttp, refuse, type Unread, whatIsWrong } from './unreadable.ts';
@@ -109,7 +110,10 @@ export function makeListener(options: ListenerOptions): HttpServer {
         else if (!breakBody(bodies.get(socket), unread.error, socket)) void refuseNext(unread, socket);
       },
       connect: (request, socket) =>
-        void refuseNext({ error: methodNotAllowed(String(request.method)), path: '' }, socket),
+        void refuseNext(
+          { error: methodNotAllowed(String(request.method)), path: String(request.url) },
+          socket,
+        ),
     },
   );
 }
@@ -331,8 +335,10 @@ async function replyTo(
   responder: Responder,
   exchange: Exchange,
   isOfSurface: boolean,
-  { httpVersion, rawHeaders, headers }: HttpRequest,
+  { httpVersion, rawHeaders, headers, url = '' }: HttpRequest,
 ): Promise<Reply> {
+  const head = rawHeaders.reduce((size, text) => size + text.length, url.length);
+  if (head > LARGEST_HEAD) return refusal(exchange, platError('headersTooLarge', {}));
   const { host } = exchange.headers;
   const authority = headers[':authority'];
   const reason =

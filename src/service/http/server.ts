@@ -18,8 +18,10 @@ import { type Queued, queueOf } from '../reply/pace.ts';
 export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
 
-/** Room for a URL of 16 KB and the headers; Node itself would reject a larger head without an error envelope. */
-const LARGEST_HEAD = 64 * 1024;
+/** Room for a URL of 16 KB and the headers. */
+export const LARGEST_HEAD = 64 * 1024;
+/** The largest head that Node reads: it rejects a larger one when the path, which selects the error envelope, may be lost. */
+const LARGEST_READ = 2 * LARGEST_HEAD;
 /** Milliseconds after which a connection without traffic is closed. */
 const SOCKET_PATIENCE = 120_000;
 /** How many requests an HTTP/2 connection may have open at once. */
@@ -60,7 +62,7 @@ export interface HttpServer {
 
 export function makeServer({ tls, requestPatience, idlePatience }: ServerBounds, taken: Taken): HttpServer {
   const bounds = {
-    maxHeaderSize: LARGEST_HEAD,
+    maxHeaderSize: LARGEST_READ,
     requireHostHeader: false, // Node would respond without an error envelope
     headersTimeout: requestPatience,
     requestTimeout: requestPatience,

@@ -14,29 +14,34 @@ interface ClientError extends Error {
   readonly rawPacket?: unknown;
 }
 
-/** The first request line of a packet, whatever its URL contains. */
+/** The target with which a packet begins, and the first request line of a packet, whatever its URL contains. */
+const TARGET = /^[A-Z][A-Z-]{0,40} ([^ \r\n]+)/;
 const REQUEST_LINE = /^([A-Z][A-Z-]{0,40}) (.+) HTTP\/1\.[01]\r?\n/;
 /** A character that a URL cannot contain, such as a space. */
 const NOT_OF_URL = /[^\x21-\x7e]/;
 const UNENCODED =
   'its URL contains a space or another character that must be percent-encoded, such as %20 for a space';
 
-/** Why a request could not be parsed, and its path if it is known. */
+/** Why a request could not be parsed, and its path; empty if what arrived of it does not contain the path. */
 export interface Unread {
   readonly error: PlatError;
   readonly path: string;
 }
 
-/** Sends an error in the same envelope as any other response, and ends the connection (RFC 9112). */
+/**
+ * Sends an error in the same envelope as any other response, and ends the connection (RFC 9112). A client whose path is not known
+ * may be one of either interface, so the response has the members of both envelopes.
+ */
 export function refuse({ error, path }: Unread, socket: Duplex, common: Common): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   const extra: Record<string, string> = error.code === 'methodNotAllowed' ? { allow: ALLOWED } : {};
-  const { headers, body } = isNativePath(path)
-    ? nativeError(error, extra)
-    : resoError(error, { ...ODATA_VERSION, ...extra });
+  const native = nativeError(error, extra);
+  const reso = resoError(error, { ...ODATA_VERSION, ...extra });
+  const both = { ...reso, body: [`${reso.body.join('').slice(0, -1)},${native.body.join('').slice(1)}`] };
+  const { headers, body } = path === '' ? both : isNativePath(path) ? native : reso;
   const text = body.join('');
   const all = {
     ...commonHeaders(common),
@@ -53,14 +58,14 @@ export const isOfHttp = ({ code = '' }: ClientError): boolean => /^(?:HPE|ERR_HT
 
 /** The error to report: the request is not valid HTTP, its head is too large, or it arrived too slowly. */
 export function whatIsWrong({ code, rawPacket }: ClientError): Unread {
+  const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
+  const [, method, path = TARGET.exec(text)?.[1] ?? ''] = REQUEST_LINE.exec(text) ?? [];
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return { error: platError('headersTooLarge', {}), path: '' };
+      return { error: platError('headersTooLarge', {}), path };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { error: platError('requestTimedOut', {}), path: '' };
+      return { error: platError('requestTimedOut', {}), path };
   }
-  const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
-  const [, method, path = ''] = REQUEST_LINE.exec(text) ?? [];
   const isUnencoded = NOT_OF_URL.test(path);
   if (code === 'HPE_INVALID_METHOD' && method !== undefined && !METHODS.includes(method) && !isUnencoded) {
     return { error: methodNotAllowed(method), path };
@@ -68,5 +73,5 @@ export function whatIsWrong({ code, rawPacket }: ClientError): Unread {
   if ((code === 'HPE_INVALID_URL' || code === 'HPE_INVALID_CONSTANT') && isUnencoded) {
     return { error: platError('requestMalformed', { reason: UNENCODED }), path };
   }
-  return { error: platError('requestMalformed', { reason: 'it is not HTTP/1.1' }), path: '' };
+  return { error: platError('requestMalformed', { reason: 'it is not HTTP/1.1' }), path };
 }

@@ -17,6 +17,15 @@ export function nativeFault(answer: Answer): [number, unknown, unknown] {
   return [answer.status, Code, Message];
 }
 
+/** The same for the members of both envelopes in one body: the response to a request whose path is not known. */
+export function bothFaults({ json: { error, D, ...rest }, ...answer }: Answer): unknown[] {
+  assert.deepEqual(rest, {}, answer.text);
+  const [status, code, message] = resoFault({ ...answer, json: { error } });
+  const [, native, same] = nativeFault({ ...answer, json: { D } });
+  assert.equal(same, message);
+  return [status, native, code, message];
+}
+
 /** The content of `D`, which must be the only top-level member. */
 export function envelopeOf(answer: Answer): Json {
   assert.deepEqual(Object.keys(answer.json), ['D'], answer.text);

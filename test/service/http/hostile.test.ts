@@ -63,12 +63,13 @@ test('invalid bytes after pipelined requests get 400 after the complete response
   const whole = (await service.get('replication', '/v1/listings?_limit=200', { token })).text;
   assert.ok(whole.length > 500_000);
   const message = 'The request is malformed: it is not HTTP/1.1.';
-  const refused = JSON.stringify({ error: { code: 'requestMalformed', message } });
+  const native = { D: { Success: false, Code: 1053, Message: message } };
+  const both = { error: { code: 'requestMalformed', message }, ...native };
   const wire = await sendRaw(address, `${page}${page}no request\r\n\r\n`);
   assert.deepEqual(responses(wire), [
     [200, whole],
     [200, whole],
-    [400, refused],
+    [400, JSON.stringify(native)],
   ]);
   const late = await new Promise<string>((resolve) => {
     const socket = open(address);
@@ -81,7 +82,7 @@ test('invalid bytes after pipelined requests get 400 after the complete response
   });
   assert.deepEqual(responses(late), [
     [200, whole],
-    [400, refused],
+    [400, JSON.stringify(both)],
   ]);
 });
 

@@ -5,7 +5,7 @@ import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import type { SurfaceName } from '../../../src/service/surface.ts';
 import { listing } from '../../support/builders.ts';
 import { type Answer, startTestService } from '../../support/service.ts';
-import { nativeFault, resoFault } from './envelopes.ts';
+import { bothFaults, nativeFault, resoFault } from './envelopes.ts';
 import { open, readAnswer, sendRaw } from './raw.ts';
 
 const service = await startTestService(
@@ -200,14 +200,21 @@ test('a URL of more than 16 KB gets 414', async () => {
   assert.deepEqual(nativeFault(long), [414, 1053, message]);
 });
 
-test('headers of more than 64 KB get 431', async () => {
-  const wire = await sendRaw(
-    addresses.api,
-    `GET /v1/listings HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(70_000)}\r\n\r\n`,
-  );
-  const answer = readAnswer(wire);
-  assert.deepEqual(resoFault(answer), [431, 'headersTooLarge', 'The request headers are too large.']);
-  assert.equal(answer.reason, 'Request Header Fields Too Large');
+test('headers of more than 64 KB get 431 in the envelope of the interface, or in both if they are larger than what is read', async () => {
+  const message = 'The request headers are too large.';
+  const refused = async (path: string, size: number) => {
+    const text = `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(size)}\r\nConnection: close\r\n\r\n`;
+    const answer = readAnswer(await sendRaw(addresses.api, text));
+    assert.equal(answer.reason, 'Request Header Fields Too Large');
+    return answer;
+  };
+  for (const size of [66_000, 120_000]) {
+    assert.deepEqual(nativeFault(await refused('/v1/listings', size)), [431, 1053, message]);
+    assert.deepEqual(resoFault(await refused('/Reso/OData/', size)), [431, 'headersTooLarge', message]);
+  }
+  for (const path of ['/v1/listings', '/Reso/OData/']) {
+    assert.deepEqual(bothFaults(await refused(path, 300_000)), [431, 1053, 'headersTooLarge', message]);
+  }
   const headers = { 'x-long': 'a'.repeat(60_000) };
   assert.equal((await service.get('api', '/v1/listings', { token, headers })).status, 200);
 });
@@ -235,17 +242,23 @@ test('invalid percent-encoding in a path or query gets 400', async () => {
 
 test('bytes that are not HTTP get 400 in JSON, and the connection is closed', async () => {
   const message = 'The request is malformed: it is not HTTP/1.1.';
-  const inputs = [
-    'hello\r\n\r\n',
-    'GET / HTTP/9.9\r\n\r\n',
-    '\u0016\u0003\u0001\u0002\u0000',
-    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-    'GET /v1/listings HTTP/1.1\r\nHost: x\r\nContent-Length: a\r\n\r\n',
-    'GET /v1/listings HTTP/1.1\r\nno colon\r\n\r\n',
-  ];
-  for (const input of inputs) {
+  const native = [400, 1053, message];
+  const reso = [400, 'requestMalformed', message];
+  const both = [400, 1053, 'requestMalformed', message];
+  const inputs = {
+    'hello\r\n\r\n': both,
+    '\u0016\u0003\u0001\u0002\u0000': both,
+    'GET / HTTP/9.9\r\n\r\n': reso,
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n': reso,
+    'GET /v1/listings HTTP/1.1\r\nHost: x\r\nContent-Length: a\r\n\r\n': native,
+    'GET /v1/listings HTTP/1.1\r\nno colon\r\n\r\n': native,
+    'GET /Reso/OData/Property HTTP/1.1\r\nno colon\r\n\r\n': reso,
+    'GET /v1/listings HTTP/3.1\r\n\r\n': native,
+  };
+  for (const [input, expected] of Object.entries(inputs)) {
     const answer = readAnswer(await sendRaw(addresses.api, input));
-    assert.deepEqual(resoFault(answer), [400, 'requestMalformed', message], JSON.stringify(input));
+    const faults = { [native.length]: fault, [both.length]: bothFaults };
+    assert.deepEqual(faults[expected.length]?.(answer), expected, JSON.stringify(input));
     assert.deepEqual([answer.reason, answer.headers.connection], ['Bad Request', 'close']);
     assert.equal(answer.headers.date, new Date(await store.now()).toUTCString());
     assert.match(answer.headers['x-request-id']?.toString() ?? '', /^[\da-f-]{36}$/);
@@ -298,7 +311,7 @@ test('a request that does not arrive in time gets 408', async () => {
   ]) {
     const wire = await sendRaw(addresses.api, part);
     if (part.startsWith('POST')) assert.equal(readAnswer(wire).status, 405);
-    else assert.deepEqual(resoFault(readAnswer(wire)), [408, 'requestTimedOut', message]);
+    else assert.deepEqual(bothFaults(readAnswer(wire)), [408, 1053, 'requestTimedOut', message]);
   }
 });
 
