@@ -3,15 +3,22 @@
  * source.
  */
 import { timestampFrom } from '../dictionary/index.ts';
+import type { Quarantined } from '../store/checkpoint/checkpoints.ts';
 import type { Store } from '../store/store.ts';
-import { type Following, readNote, type Schedule } from './checkpoint/notes.ts';
+import { replicaSources } from './checkpoint/checkpoint.ts';
+import {
+  type Following,
+  readableNote,
+  readNote,
+  type Schedule,
+  type TroubleEntry,
+} from './checkpoint/notes.ts';
 import { shownName } from './checkpoint/processes.ts';
+import type { WorkEntry } from './checkpoint/work-log.ts';
 import { FILES } from './copy/pending-fetches.ts';
 import { CHILDREN, RECORD } from './copy/quarantine-entry.ts';
-import type { LoadState } from './machine/load.ts';
-import type { SweepState } from './machine/sweep.ts';
-import { describe } from './source/describe.ts';
-import { ACCOUNTS, resourcesIn, type Way } from './source/source.ts';
+import type { LoadState, SweepState } from './machine/states.ts';
+import { ACCOUNTS, describe, resourcesIn, type Way } from './source/source.ts';
 
 /** The copy of one source. Moments are canonical timestamps; durations are milliseconds. */
 export interface SourceStatus {
@@ -247,3 +254,46 @@ function ahead({ collection, cursor }: CollectionStatus, now: number): string | 
 const isDefined = (reason: string | undefined): boolean => reason !== undefined;
 
 const hours = (milliseconds: number): string => `${(milliseconds / 3_600_000).toFixed(1)} hours`;
+
+/** A source with its events of the last day, the oldest first. Moments of entries are milliseconds since 1970. */
+interface SourceReport extends SourceStatus {
+  /** By collection. */
+  readonly log: Readonly<Record<string, readonly WorkEntry[]>>;
+  readonly lately: readonly TroubleEntry[];
+}
+
+interface ReplicaReport {
+  readonly sources: readonly SourceReport[];
+}
+
+/** @param now milliseconds since 1970 */
+export async function replicaReport(store: Store, now: number): Promise<ReplicaReport> {
+  const sources: SourceReport[] = [];
+  for (const source of await replicaSources(store)) {
+    const status = await sourceStatus(store, source, now);
+    const notes = await store.checkpoints.state(source);
+    const log = status.collections.map(
+      ({ collection }) => [collection, readableNote(notes, `log ${collection}`) ?? []] as const,
+    );
+    sources.push({
+      ...status,
+      log: Object.fromEntries(log),
+      lately: readableNote(notes, 'lately') ?? [],
+    });
+  }
+  return { sources };
+}
+
+/** A page of the quarantine, and the number of all entries. */
+interface QuarantinePage {
+  readonly entries: readonly Quarantined[];
+  readonly total: number;
+}
+
+export async function quarantinePage(
+  { checkpoints }: Pick<Store, 'checkpoints'>,
+  { source, skip, limit }: { readonly source?: string; readonly skip: number; readonly limit: number },
+): Promise<QuarantinePage> {
+  const entries = await checkpoints.quarantined(source, { skip, limit });
+  return { entries, total: await checkpoints.quarantinedCount(source) };
+}

@@ -1,11 +1,15 @@
 /** The log of a copy's last day in its store: windows, downloads, purges, retries and failures; and a retry beside a watch. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TroubleLog } from '../../src/replica/checkpoint/trouble-log.ts';
-import type { WorkEntry } from '../../src/replica/checkpoint/work-log.ts';
-import { afterLoad, afterSweep, type WorkLog } from '../../src/replica/checkpoint/work-log.ts';
+import { TroubleLog } from '../../src/replica/checkpoint/troubles.ts';
+import {
+  afterLoad,
+  afterSweep,
+  type WorkEntry,
+  type WorkLog,
+} from '../../src/replica/checkpoint/work-log.ts';
 import { retryQuarantined } from '../../src/replica/quarantine.ts';
-import { quarantinePage, replicaReport } from '../../src/replica/report.ts';
+import { quarantinePage, replicaReport } from '../../src/replica/status.ts';
 import { listing } from '../support/builders.ts';
 import { postgresEngine } from '../support/postgres-engine.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';

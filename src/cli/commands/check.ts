@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { PlatError } from '../../errors/index.ts';
-import { findUnreadable } from '../../replica/checkpoint/unreadable-notes.ts';
+import { findUnreadable } from '../../replica/checkpoint/checkpoint.ts';
 import { type Fault, findFaults, repairStore } from '../../store/check/check-store.ts';
 import type { Store } from '../../store/store.ts';
 import { openConfigured } from '../open-store.ts';

@@ -10,9 +10,15 @@ import type { CheckpointChange, Lease, QuarantineEntry } from '../../store/check
 import type { Store } from '../../store/store.ts';
 import type { WriteReport } from '../../store/write/report.ts';
 import { pendingReason, type Subject, subjectOf } from '../copy/quarantine-entry.ts';
-import { advance, type LoadEvent, type LoadState } from '../machine/load.ts';
-import { advanceSweep, type SweepEvent, type SweepState } from '../machine/sweep.ts';
-import { type Notes, readableNote, readNote, type Schedule, type Witness } from './notes.ts';
+import {
+  advance,
+  advanceSweep,
+  type LoadEvent,
+  type LoadState,
+  type SweepEvent,
+  type SweepState,
+} from '../machine/states.ts';
+import { type Notes, readableNote, readNote, type Schedule, unreadableNotes, type Witness } from './notes.ts';
 import { afterLoad, afterSweep, type WorkLog } from './work-log.ts';
 
 /** A change of the copy: records, what is pending or quarantined, and the events of the states. */
@@ -267,4 +273,27 @@ export async function* storedKeys(
     yield keys;
     from = last;
   }
+}
+
+/** Deletes the unreadable notes on a source. */
+export async function forgetUnreadable(store: Store, source: string, lease: () => Lease): Promise<void> {
+  const names = [...unreadableNotes(await store.checkpoints.state(source)).keys()];
+  if (names.length === 0) return;
+  for (const name of names) {
+    const [word, collection = ''] = name.split(' ');
+    // Sweeps are numbered from the start, and a mark with a later number would keep a deleted record.
+    if (word === 'sweep') await forgetMarks(store, source, collection);
+  }
+  const state = Object.fromEntries(names.map((name) => [name, null]));
+  await store.checkpoints.commit(source, { lease: lease(), state });
+}
+
+/** The unreadable notes on any source, in words. */
+export async function findUnreadable(store: Store): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const source of await replicaSources(store)) {
+    const notes = unreadableNotes(await store.checkpoints.state(source));
+    for (const words of notes.values()) found.push(`${source}: ${words}`);
+  }
+  return found;
 }

@@ -4,35 +4,37 @@
  * minutes. It knows nothing of how notes are kept.
  */
 import type { CheckpointChange } from '../../store/checkpoint/checkpoints.ts';
-import type { LoadEvent, LoadState } from '../machine/load.ts';
-import type { SweepEvent, SweepState } from '../machine/sweep.ts';
+import type { LoadEvent, LoadState, SweepEvent, SweepState } from '../machine/states.ts';
+import { among, listOf, number, object, optional, type Shaped, text } from '../shape.ts';
 
 /** Work on a collection; durations and moments in milliseconds, on the consumer's clock. */
-export interface WorkEntry {
-  readonly work: 'download' | 'window' | 'purge';
-  readonly began: number;
+const WORK = object({
+  work: among('download', 'window', 'purge'),
+  began: number,
   /** `lost`: it was abandoned and started over. */
-  readonly outcome: 'open' | 'done' | 'lost' | 'guarded' | 'unsure';
+  outcome: among('open', 'done', 'lost', 'guarded', 'unsure'),
   /** Absent while it is running. */
-  readonly ended?: number;
+  ended: optional(number),
   /** Received records, or keys of a purge. */
-  readonly rows: number;
+  rows: number,
   /** How often a walk had to start over, or was repeated for certainty. */
-  readonly again: number;
+  again: number,
   /** Of a window: its bounds on the source's clock. */
-  readonly from?: string;
-  readonly to?: string;
+  from: optional(text),
+  to: optional(text),
   /** Of a purge: the number of records that it deleted, or would have deleted without the guard. */
-  readonly deleted?: number;
+  deleted: optional(number),
   /** The first of the deleted records. */
-  readonly removed?: readonly { readonly resource: string; readonly key: string }[];
+  removed: optional(listOf(object({ resource: text, key: text }))),
   /** The number of pieces of work of one kind that this entry summarizes; absent for one. */
-  readonly times?: number;
+  times: optional(number),
   /** The time that all of them took. */
-  readonly took?: number;
-}
+  took: optional(number),
+});
+export type WorkEntry = Shaped<typeof WORK>;
 
-export type WorkLog = readonly WorkEntry[];
+export const WORK_LOG = listOf(WORK);
+export type WorkLog = Shaped<typeof WORK_LOG>;
 
 const DAY = 24 * 3_600_000;
 /** The number of newest entries that are kept individually. */

@@ -11,8 +11,7 @@ import type { Environment } from '../environment.ts';
 import type { Egress } from '../http/egress-policy.ts';
 import { RequestFailure, stopped } from '../http/failure.ts';
 import { retrying, USUAL_BACKOFF, waitAfter } from '../http/retry.ts';
-import { fetchFile, writeFile } from '../media/fetch-file.ts';
-import { endingOf, fileNameOf } from '../media/file-name.ts';
+import { endingOf, fetchFile, fileNameOf, writeFile } from '../media/fetch-file.ts';
 import type { FloorPlanRecord } from './client.ts';
 
 /** Bytes of one image. */

@@ -9,20 +9,18 @@ import { chunked } from '../../shared/chunked.ts';
 import type { CopyChange } from '../checkpoint/checkpoint.ts';
 import type { Chain, Deletions } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
-import { contradicts, NO_MASKS } from '../copy/masks.ts';
 import { movedChildren, pendingFiles, subDataEntries } from '../copy/pending-fetches.ts';
 import { type PendingFetch, RECORD } from '../copy/quarantine-entry.ts';
 import { storePage } from '../copy/store-page.ts';
 import { isOfRequest } from '../http/failure.ts';
-import type { LoadState } from '../machine/load.ts';
+import type { LoadState } from '../machine/states.ts';
 import { joinPages, NOTHING, recordsOf } from '../source/pages.ts';
 import type { ReportedChange, SourcePage } from '../source/source.ts';
 import { absentFrom } from '../steps/absent.ts';
-import { notesOfPages } from '../steps/download.ts';
 import { fetchPending } from '../steps/fetch-pending.ts';
-import { requireNewFoundation } from '../steps/foundation.ts';
 import { refresh } from '../steps/update.ts';
-import { hasSwept, windowFrom } from './chain.ts';
+import { contradicts, NO_MASKS, notesOfPages } from '../steps/witnesses.ts';
+import { hasSwept, requireNewFoundation, windowFrom } from './chain.ts';
 
 /** Records that are requested and stored together. */
 const AT_ONCE = 200;
@@ -54,8 +52,8 @@ export async function applyChanges(
   for (const [index, { resource, some }] of groups.entries()) {
     const isLast = index === groups.length - 1;
     const end = isLast ? ended(copy, position, isLevel) : {};
-    const group = new Group(copy, resource, some, distinct);
-    chain = await copy.checkpoint.applyInTurn(resource, () => group.apply(chain, end));
+    const apply = (): Promise<Chain> => applyGroup(copy, resource, some, distinct, chain, end);
+    chain = await copy.checkpoint.applyInTurn(resource, apply);
   }
   if (groups.length > 0) return chain;
   chain = { ...chain, ...ended(copy, position, isLevel) };
@@ -85,99 +83,80 @@ function lastOf(changes: readonly ReportedChange[]): [string, Change][] {
 const cursorOf = (load: LoadState): number =>
   load.kind === 'current' || load.kind === 'updating' ? Date.parse(load.cursor) : Number.NEGATIVE_INFINITY;
 
-/** Changes of one resource that are applied together. */
-class Group {
-  readonly #copy: Copy;
-  readonly #resource: string;
-  readonly #changes: readonly (readonly [string, Change])[];
-  readonly #distinct: () => string;
-
-  constructor(
-    copy: Copy,
-    resource: string,
-    changes: readonly (readonly [string, Change])[],
-    distinct: () => string,
-  ) {
-    this.#copy = copy;
-    this.#resource = resource;
-    this.#changes = changes;
-    this.#distinct = distinct;
+/**
+ * Applies changes of one resource together.
+ * @param end what the chain is after them
+ */
+async function applyGroup(
+  copy: Copy,
+  resource: string,
+  changes: readonly (readonly [string, Change])[],
+  distinct: () => string,
+  before: Chain,
+  end: Partial<Chain>,
+): Promise<Chain> {
+  const { checkpoint, environment, feed, name, settings, store, report } = copy;
+  const { reads } = checkpoint;
+  const cursor = cursorOf(checkpoint.load(resource));
+  const isSure = ({ isDeleted, at, found }: Change): boolean => {
+    // The received data can be trusted as long as nothing newer may be stored.
+    if (found !== undefined) return found.asOf === reads;
+    // Records in passed windows may have reappeared since, so they are requested.
+    return isDeleted && (at === undefined || at >= cursor);
+  };
+  const deleted = keys((change) => isSure(change) && change.isDeleted);
+  const doubtful = keys((change) => !isSure(change));
+  const { pages, want } = await fetch(doubtful);
+  const page = joinPages([...pages, received()]);
+  if (contradicts(checkpoint.get('masks') ?? NO_MASKS, page)) {
+    await refresh(copy, resource, 'fields were masked that are open now, or the other way round');
   }
-
-  async apply(before: Chain, end: Partial<Chain>): Promise<Chain> {
-    const { checkpoint, report } = this.#copy;
-    const resource = this.#resource;
-    const { reads } = checkpoint;
-    const cursor = cursorOf(checkpoint.load(resource));
-    const isSure = ({ isDeleted, at, found }: Change): boolean => {
-      // The received data can be trusted as long as nothing newer may be stored.
-      if (found !== undefined) return found.asOf === reads;
-      // Records in passed windows may have reappeared since, so they are requested.
-      return isDeleted && (at === undefined || at >= cursor);
+  // Missing records were deleted since, or have left the view.
+  const answered = doubtful.filter((key) => !want.includes(key));
+  const absent = [...deleted, ...absentFrom(page, resource, answered)];
+  const { chain, removed, guarded } = await guard({ ...before, ...end }, absent);
+  const pending: PendingFetch[] = want.length === 0 ? [] : [{ resource, keys: want, why: RECORD }];
+  let owes = want.length > 0;
+  const noted = await notesOfPages(copy, resource);
+  const released = guarded ? [] : entriesOf(absent);
+  await storePage(copy, page, async (intake): Promise<CopyChange> => {
+    const moved = await movedChildren(copy, resource, intake);
+    owes ||= intake.partial.length > 0 || moved.some(({ keys }) => keys.length > 0);
+    const { state, ...notes } = noted(page);
+    return {
+      ...notes,
+      // A later window covers pending records.
+      ...(owes ? {} : load()),
+      ...(removed.length === 0 ? {} : { remove: [{ resource, keys: removed }] }),
+      release: released,
+      want: [...pending, ...moved, ...pendingFiles(copy, [{ resource, keys: removed }])],
+      state: { ...state, chain },
     };
-    const deleted = this.#keys((change) => isSure(change) && change.isDeleted);
-    const doubtful = this.#keys((change) => !isSure(change));
-    const asked = await this.#fetch(doubtful);
-    const { want } = asked;
-    const page = joinPages([asked.page, this.#found(isSure)]);
-    if (contradicts(checkpoint.get('masks') ?? NO_MASKS, page)) {
-      await refresh(this.#copy, resource, 'fields were masked that are open now, or the other way round');
-    }
-    // Missing records were deleted since, or have left the view.
-    const absent = [
-      ...deleted,
-      ...absentFrom(
-        page,
-        resource,
-        doubtful.filter((key) => !want.includes(key)),
-      ),
-    ];
-    const { chain, removed, guarded } = await this.#guard({ ...before, ...end }, absent);
-    const pending: PendingFetch[] = want.length === 0 ? [] : [{ resource, keys: want, why: RECORD }];
-    let owes = want.length > 0;
-    const noted = await notesOfPages(this.#copy, resource);
-    const released = guarded ? [] : this.#entriesOf(absent);
-    await storePage(this.#copy, page, async (intake): Promise<CopyChange> => {
-      const moved = await movedChildren(this.#copy, resource, intake);
-      owes ||= intake.partial.length > 0 || moved.some(({ keys }) => keys.length > 0);
-      const { state, ...notes } = noted(page);
-      return {
-        ...notes,
-        // A later window covers pending records.
-        ...(owes ? {} : this.#load()),
-        ...(removed.length === 0 ? {} : { remove: [{ resource, keys: removed }] }),
-        release: released,
-        want: [...pending, ...moved, ...pendingFiles(this.#copy, [{ resource, keys: removed }])],
-        state: { ...state, chain },
-      };
-    });
-    for (const each of released) report({ kind: 'gone', ...each });
-    if (removed.length > 0) report({ kind: 'deleted', resource, keys: removed });
-    report({ kind: 'changes', resource, rows: page.keys.length, deleted: removed.length });
-    if (owes) await fetchPending(this.#copy, resource);
-    if (owes || doubtful.length > 0) checkpoint.noteRead();
-    return chain;
-  }
+  });
+  for (const each of released) report({ kind: 'gone', ...each });
+  if (removed.length > 0) report({ kind: 'deleted', resource, keys: removed });
+  report({ kind: 'changes', resource, rows: page.keys.length, deleted: removed.length });
+  if (owes) await fetchPending(copy, resource);
+  if (owes || doubtful.length > 0) checkpoint.noteRead();
+  return chain;
 
   /** The records that arrived with the changes. */
-  #found(isSure: (change: Change) => boolean): SourcePage {
-    const items = this.#changes.flatMap(([, change]) => {
+  function received(): SourcePage {
+    const found = changes.flatMap(([key, change]) => {
       const item = isSure(change) ? change.found?.item : undefined;
-      return item === undefined ? [] : [item];
+      return item === undefined ? [] : [{ item, key: { resource, key } }];
     });
-    const keys = this.#keys((change) => isSure(change) && change.found?.item !== undefined);
-    return { ...NOTHING, items, keys: keys.map((key) => ({ resource: this.#resource, key })) };
+    return { ...NOTHING, items: found.map(({ item }) => item), keys: found.map(({ key }) => key) };
   }
 
-  #keys(isWanted: (change: Change) => boolean): string[] {
-    return this.#changes.flatMap(([key, change]) => (isWanted(change) ? [key] : []));
+  function keys(isWanted: (change: Change) => boolean): string[] {
+    return changes.flatMap(([key, change]) => (isWanted(change) ? [key] : []));
   }
 
   /** The next window begins after the reported changes. */
-  #load(): Pick<CopyChange, 'load'> {
-    const resource = this.#resource;
-    const at = Math.max(...this.#changes.map(([, change]) => change.at ?? Number.NEGATIVE_INFINITY));
-    const upTo = Number.isFinite(at) ? windowFrom(this.#copy.checkpoint, resource, at) : undefined;
+  function load(): Pick<CopyChange, 'load'> {
+    const at = Math.max(...changes.map(([, change]) => change.at ?? Number.NEGATIVE_INFINITY));
+    const upTo = Number.isFinite(at) ? windowFrom(checkpoint, resource, at) : undefined;
     return upTo === undefined ? {} : { load: { resource, event: { kind: 'reported', upTo } } };
   }
 
@@ -186,35 +165,32 @@ class Group {
    * pending: in halves, down to the key that is at fault.
    * @throws RequestFailure if the source cannot be reached, or refuses the key
    */
-  async #fetch(keys: readonly string[]): Promise<{ readonly page: SourcePage; readonly want: string[] }> {
-    const { feed } = this.#copy;
+  async function fetch(keys: readonly string[]): Promise<{ pages: SourcePage[]; want: string[] }> {
     const pages: SourcePage[] = [];
     const want: string[] = [];
     for (const some of chunked(keys, feed.someAtOnce)) {
       try {
-        pages.push(await recordsOf(feed, this.#resource, some, ATTEMPTS, this.#distinct()));
+        pages.push(await recordsOf(feed, resource, some, ATTEMPTS, distinct()));
       } catch (error) {
         const isOfKeys = isOfRequest(error) && error.status !== undefined && error.kind !== 'refused';
         if (!isOfKeys) throw error;
         want.push(...some);
       }
     }
-    return { page: pages.length === 0 ? NOTHING : joinPages(pages), want };
+    return { pages, want };
   }
 
   /** All quarantine entries that concern deleted records. */
-  #entriesOf(keys: readonly string[]): NonNullable<CopyChange['release']>[number][] {
-    const { checkpoint } = this.#copy;
+  function entriesOf(keys: readonly string[]): NonNullable<CopyChange['release']>[number][] {
     const absent = new Set(keys);
     const entries = checkpoint.quarantined(
-      (of) => of.resource === this.#resource && of.key !== undefined && absent.has(of.key),
+      (of) => of.resource === resource && of.key !== undefined && absent.has(of.key),
     );
-    const parts = subDataEntries(this.#copy, this.#resource, keys);
-    const found = [
-      ...entries.map(({ resource, key }) => ({ resource, keys: [key] })),
-      ...(parts.length === 0 ? [] : [{ resource: this.#resource, keys: parts }]),
+    const parts = subDataEntries(copy, resource, keys);
+    return [
+      ...entries.map((each) => ({ resource: each.resource, keys: [each.key] })),
+      ...(parts.length === 0 ? [] : [{ resource, keys: parts }]),
     ];
-    return found;
   }
 
   /**
@@ -222,19 +198,17 @@ class Group {
    * delete wait for a purge, whose own guard decides: the source may have reported them because the key lost its
    * rights.
    */
-  async #guard(
+  async function guard(
     chain: Chain,
     absent: readonly string[],
   ): Promise<{ readonly chain: Chain; readonly removed: string[]; readonly guarded: boolean }> {
-    const { checkpoint, environment, name, settings, store, report } = this.#copy;
-    const resource = this.#resource;
     if (absent.length === 0) return { chain, removed: [], guarded: false };
     const missing = new Set(await store.checkpoints.missing(name, resource, absent));
     const removed = absent.filter((key) => !missing.has(key));
     if (removed.length === 0) return { chain, removed, guarded: false };
     const now = environment.clock.now();
     const lately = chain.deletions?.[resource];
-    const isOver = lately === undefined || Math.abs(now - lately.since) >= COUNTED || this.#isPurged(lately);
+    const isOver = lately === undefined || Math.abs(now - lately.since) >= COUNTED || isPurged(lately);
     const period = isOver
       ? { since: now, rows: 0, of: await store.checkpoints.stored(name, resource) }
       : lately;
@@ -246,20 +220,21 @@ class Group {
     });
     if (!isMass) return { chain: keep({ ...period, rows }), removed, guarded: false };
     // The copy is complete again when a sweep that begins from now on has found what remains.
-    await requireNewFoundation(this.#copy);
-    if (period.isGuarded !== true) report({ kind: 'guarded', resource, rows, of: period.of });
-    if (period.isGuarded !== true) await checkpoint.requestPurge();
+    await requireNewFoundation(copy);
+    if (period.isGuarded !== true) {
+      report({ kind: 'guarded', resource, rows, of: period.of });
+      await checkpoint.requestPurge();
+    }
     return { chain: keep({ ...period, isGuarded: true }), removed: [], guarded: true };
   }
 
   /** Whether a purge has decided about deletions that were held back. */
-  #isPurged({ isGuarded }: Deletions): boolean {
-    const { checkpoint } = this.#copy;
+  function isPurged({ isGuarded }: Deletions): boolean {
     const foundation = checkpoint.get('foundation');
     return (
       isGuarded === true &&
       foundation !== undefined &&
-      hasSwept(foundation, this.#resource, checkpoint.sweep(this.#resource))
+      hasSwept(foundation, resource, checkpoint.sweep(resource))
     );
   }
 }

@@ -1,12 +1,12 @@
 /**
  * Which collections a chain of changes keeps current by itself, without windows and sweeps: those that were complete at
- * a moment after which the source has reported every change. It does not query any source.
+ * a moment after which the source has reported every change; and what renews that foundation of a chain.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Foundation } from '../checkpoint/notes.ts';
-import type { LoadState } from '../machine/load.ts';
-import type { SweepState } from '../machine/sweep.ts';
+import type { Copy } from '../copy/copy.ts';
+import type { LoadState, SweepState } from '../machine/states.ts';
 
 /**
  * Milliseconds by which windows and reported changes overlap. Timestamps of one commit are spread, and concurrent
@@ -58,4 +58,21 @@ export function windowFrom(
   if (!hasWindowed(foundation, collection, load)) return undefined;
   const upTo = at - MARGIN;
   return upTo > Date.parse(load.cursor) ? timestampFrom(upTo) : undefined;
+}
+
+/** Requires that the basis be renewed: by windows that end, and a sweep that begins, after this moment. */
+export async function requireNewFoundation({ checkpoint, feed }: Copy): Promise<void> {
+  if (checkpoint.get('chain') === undefined) return;
+  const since = timestampFrom(await feed.serverTime());
+  await checkpoint.commit({ state: { foundation: { since, fresh: [] } } });
+}
+
+/**
+ * Makes the next purge due soon for a copy that follows reported changes; otherwise, it would be compared with its source only
+ * after a week.
+ */
+export async function requestFollowedPurge(copy: Copy): Promise<void> {
+  if (copy.checkpoint.get('chain') === undefined) return;
+  await requireNewFoundation(copy);
+  await copy.checkpoint.requestPurge();
 }

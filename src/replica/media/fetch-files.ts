@@ -9,8 +9,7 @@ import { FILES, fetchAllStored } from '../copy/pending-fetches.ts';
 import { storePage } from '../copy/store-page.ts';
 import { RequestFailure, stopped } from '../http/failure.ts';
 import { recordsOf } from '../source/pages.ts';
-import { fetchFile } from './fetch-file.ts';
-import { endingOf } from './file-name.ts';
+import { endingOf, fetchFile } from './fetch-file.ts';
 import { folderFailure, type MediaFile, type MediaFolder } from './folder.ts';
 import { HostQueues } from './hosts.ts';
 

@@ -11,8 +11,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { codeOf } from '../../shared/error-code.ts';
 import { makeFolder, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { writeFile } from './fetch-file.ts';
-import { endingOf } from './file-name.ts';
+import { endingOf, writeFile } from './fetch-file.ts';
 
 /** The file of a media record. Moments are milliseconds since 1970. */
 export interface MediaFile {

@@ -19,10 +19,9 @@ import { isPrivateHost } from '../http/egress-policy.ts';
 import { type KeptUse, sharedAllowance } from '../http/rate-budget.ts';
 import { type BackoffOptions, FIRST_CONTACT, SHORT_BACKOFF, USUAL_BACKOFF } from '../http/retry.ts';
 import { MediaFolder } from '../media/folder.ts';
-import { describe } from '../source/describe.ts';
 import { discoverNative } from '../source/native/discover.ts';
 import { discoverReso } from '../source/reso/discover.ts';
-import { resourcesIn, type Source } from '../source/source.ts';
+import { describe, resourcesIn, type Source } from '../source/source.ts';
 import { compareFingerprint, confirmClock } from './cycle.ts';
 import { assertNewFeed, checkedIdentity, explainFirstContact } from './first-contact.ts';
 import {

@@ -4,6 +4,7 @@
  */
 import type { Resource } from '../../dictionary/index.ts';
 import type { JsonObject } from '../../shared/json.ts';
+import { among, flag, kinds, listOf, number, object, optional, type Shaped, text } from '../shape.ts';
 
 /** Members and offices as the native interface returns them: in one collection, paged by offset. */
 export const ACCOUNTS = 'accounts';
@@ -24,10 +25,12 @@ export const isAboutAccounts = (collection: string): boolean =>
   collection === ACCOUNTS || collection === 'Member' || collection === 'Office';
 
 /** Where a walk continues. It does not change with the size of the pages. */
-export type WalkPosition =
-  | { readonly kind: 'link'; readonly url: string }
-  | { readonly kind: 'skip'; readonly skip: number }
-  | { readonly kind: 'token'; readonly token: string };
+export const POSITION = kinds({
+  link: object({ url: text }),
+  skip: object({ skip: number }),
+  token: object({ token: text }),
+});
+export type WalkPosition = Shaped<typeof POSITION>;
 
 /** Which records a walk is over. Bounds are canonical timestamps, and part of the text that is sent. */
 export type Walk =
@@ -123,33 +126,34 @@ export function isForeign({ fields, fieldAliases }: Resource, name: string): boo
 }
 
 /** What a source can do, determined when it is opened. */
-export interface Capabilities {
-  readonly interface: 'reso' | 'native';
+export const CAPABILITIES = object({
+  interface: among('reso', 'native'),
   /** Whether the source is a plat: its windows may be closer. */
-  readonly isPlat: boolean;
+  isPlat: flag,
   /** How sub-resources are fetched: with the listings, or in requests of its own. */
-  readonly children: 'expanded' | 'per-listing' | 'none';
+  children: among('expanded', 'per-listing', 'none'),
   /** The collections of a listing, by the names that the source uses. */
-  readonly expansions: readonly string[];
+  expansions: listOf(text),
   /** The field that the windows of listings are on. */
-  readonly windowField: string;
+  windowField: text,
   /** Whether the source pages by links or tokens; else by offset, which can miss rows. */
-  readonly pagesByLink: boolean;
-  readonly counts: boolean;
+  pagesByLink: flag,
+  counts: flag,
   /** Whether many keys may be requested in one request. */
-  readonly asksForMany: boolean;
+  asksForMany: flag,
   /** The copied collections: names of resources, or `accounts` for members and offices in one collection. */
-  readonly resources: readonly string[];
+  resources: listOf(text),
   /** How a single record is requested if many cannot be; `none`: the source returns records only in its walks. */
-  readonly byKey?: 'path' | 'filter' | 'none';
-  readonly hasNumericKeys?: boolean;
+  byKey: optional(among('path', 'filter', 'none')),
+  hasNumericKeys: optional(flag),
   /** Where the sub-resources of a listing is: `Property('key')/Media`, or `Property/key/Media`. */
-  readonly childrenAt?: 'key' | 'segment';
+  childrenAt: optional(among('key', 'segment')),
   /** False while the source had no record to find these out with: it is asked again. */
-  readonly isProbed?: boolean;
+  isProbed: optional(flag),
   /** Resources that would have been copied if the source had them. */
-  readonly lacking?: readonly string[];
-}
+  lacking: optional(listOf(text)),
+});
+export type Capabilities = Shaped<typeof CAPABILITIES>;
 
 /** Whether listings have custom fields only where they are expanded with them (specification 4.3, rule 4). */
 export const givesCustomFields = ({ expansions }: Capabilities): boolean =>
@@ -192,7 +196,7 @@ export interface Beginning {
 }
 
 /** The delta links with which complete walks through collections have ended, by collection. */
-export type WalkedLinks = Readonly<Record<string, string>>;
+type WalkedLinks = Readonly<Record<string, string>>;
 
 /** One method by which a source reports its changes. Positions are specific to the method. */
 export interface ChangeFeed {
@@ -297,4 +301,40 @@ const FOREIGN_EDGES: WindowEdges = { settle: 60_000, overlap: 600_000 };
 export function edgesOf({ isPlat, interface: kind }: Capabilities): WindowEdges {
   if (!isPlat) return FOREIGN_EDGES;
   return kind === 'native' ? { ...PLAT_EDGES, overlap: 0 } : PLAT_EDGES;
+}
+
+/** How single records are given, where that is unusual. */
+const RECORDS: Readonly<Record<'path' | 'filter' | 'none', readonly string[]>> = {
+  path: [],
+  filter: ['returns a record by a filter on its key, not at its URL'],
+  none: ['returns no single records, so a record that becomes visible with an old timestamp is not fetched'],
+};
+
+export function describe(capabilities: Capabilities): string[] {
+  const {
+    isPlat,
+    children,
+    expansions,
+    windowField,
+    pagesByLink,
+    counts,
+    resources,
+    byKey = 'path',
+    lacking = [],
+  } = capabilities;
+  const ways: Readonly<Record<Capabilities['children'], string>> = {
+    expanded: `sub-resources arrive with the listings (${expansions.join(', ')})`,
+    'per-listing': `sub-resources are requested listing by listing (${expansions.join(', ')})`,
+    none: 'the source returns no sub-resources',
+  };
+  return [
+    isPlat ? 'a plat service' : 'a service of another kind',
+    `copies ${resources.join(', ')}`,
+    ...(lacking.length === 0 ? [] : [`has no ${lacking.join(', ')}`]),
+    pagesByLink ? 'pages by link or token' : 'pages by offset, so sweeps are repeated until two agree',
+    counts ? 'returns the number of its records' : 'does not return the number of its records',
+    ...RECORDS[byKey],
+    ways[children],
+    `windows are on ${windowField}`,
+  ];
 }

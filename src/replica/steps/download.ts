@@ -1,19 +1,17 @@
 /**
  * The initial download, with the sub-resources that follows it (specification 4.4, rule 1), and what every walk over
- * records keeps with its pages. Its states are those of machine/load.ts.
+ * records keeps with its pages. Its states are those of machine/states.ts.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
-import type { CopyChange } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
-import { NO_MASKS, withPage } from '../copy/masks.ts';
 import { fetchedApart } from '../copy/pending-fetches.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { type LoadEvent, least, type WalkEnd } from '../machine/load.ts';
-import { edgesOf, type PageRequest, type SourcePage } from '../source/source.ts';
+import { type LoadEvent, least, type WalkEnd } from '../machine/states.ts';
+import { edgesOf, type PageRequest } from '../source/source.ts';
 import { fetchPending } from './fetch-pending.ts';
-import { witnessesAfter } from './witnesses.ts';
+import { notesOfPages } from './witnesses.ts';
 
 /** Downloads that are begun again before the source is given up for now. */
 const MOST_ROUNDS = 5;
@@ -123,16 +121,3 @@ export const shortOf = (rows: number, announced: number | undefined): Missed | u
 
 export const tooShort = ({ rows, announced }: Missed): string =>
   `The walk ended after ${rows} of ${announced} records`;
-
-/** Stored from the pages of a resource in addition to their records: the newest records, and the masked fields. */
-export async function notesOfPages(
-  copy: Copy,
-  resource: string,
-): Promise<(page: SourcePage) => Pick<CopyChange, 'witnesses' | 'state'>> {
-  const { key } = (await copy.store.model()).resource(resource);
-  return (page) => {
-    const before = copy.checkpoint.get('masks') ?? NO_MASKS;
-    const masks = withPage(before, page);
-    return { ...witnessesAfter(copy, resource, page, key), state: masks === before ? {} : { masks } };
-  };
-}

@@ -1,6 +1,6 @@
 /**
  * One sweep over all keys that the source shows: records that no longer exist are deleted, missing ones are fetched (specification
- * 4.4, rule 4). Its states are those of machine/sweep.ts.
+ * 4.4, rule 4). Its states are those of machine/states.ts.
  */
 import { hash } from 'node:crypto';
 import { timestampFrom } from '../../dictionary/index.ts';
@@ -12,8 +12,7 @@ import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import type { ReplicaEvent } from '../events.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { least } from '../machine/load.ts';
-import type { SweepEvent } from '../machine/sweep.ts';
+import { least, type SweepEvent } from '../machine/states.ts';
 import { ACCOUNTS, type KeyPage, type PageRequest, resourcesIn, type SourcePage } from '../source/source.ts';
 import { shortOf, tooShort } from './download.ts';
 import { fetchPending } from './fetch-pending.ts';

@@ -1,18 +1,18 @@
 /**
  * Brings what changed since the last update: one window with two bounds, from the cursor to a moment at which the source
- * is settled (specification 4.4, rule 3). Its states are those of machine/load.ts.
+ * is settled (specification 4.4, rule 3). Its states are those of machine/states.ts.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { Copy } from '../copy/copy.ts';
-import { contradicts, NO_MASKS } from '../copy/masks.ts';
 import { movedChildren } from '../copy/pending-fetches.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { RequestFailure, stopped } from '../http/failure.ts';
-import type { LoadEvent } from '../machine/load.ts';
+import type { LoadEvent } from '../machine/states.ts';
 import { edgesOf, type PageRequest, type Walk } from '../source/source.ts';
-import { notesOfPages, settledAt } from './download.ts';
+import { settledAt } from './download.ts';
 import { fetchPending } from './fetch-pending.ts';
+import { contradicts, NO_MASKS, notesOfPages } from './witnesses.ts';
 
 /** Windows that are begun again in one update before the source is given up for now. */
 const MOST_ROUNDS = 5;

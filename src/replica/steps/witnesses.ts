@@ -2,11 +2,12 @@
  * Detects a source that went back in time, for instance after a backup was restored, even if it does not report it. The
  * newest records of each resource are stored with their timestamps, as the source returned them; a correct source never
  * returns such a record with an older timestamp. A missing record may have been deleted, and a newer one may have been
- * changed. The first unchanged one proves that all before it are unchanged.
+ * changed. The first unchanged one proves that all before it are unchanged. The fields that a source masks show whether the rights of
+ * the key have changed since the copy was made.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { CopyChange } from '../checkpoint/checkpoint.ts';
-import type { Witness } from '../checkpoint/notes.ts';
+import type { Masks, Witness } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { recordsOf } from '../source/pages.ts';
@@ -25,7 +26,7 @@ interface Backwards {
 }
 
 /** The newest records after a page, to be stored with it. A moment after that of the page is from a wrong clock. */
-export function witnessesAfter(
+function witnessesAfter(
   copy: Pick<Copy, 'checkpoint' | 'feed'>,
   resource: string,
   page: SourcePage,
@@ -101,4 +102,40 @@ export async function findBackwards(copy: Copy, resource: string): Promise<Backw
       await checkpoint.commit({ witnesses: { resource, newest } });
     }
   }
+}
+
+export const NO_MASKS: Masks = { masked: [], open: [] };
+
+/**
+ * Whether a page shows that the rights of the key have changed: a field that was always masked is readable, or vice
+ * versa. A field that is masked in some records only proves nothing.
+ */
+export function contradicts({ masked, open }: Masks, page: Pick<SourcePage, 'masked' | 'open'>): boolean {
+  const wasMasked = new Set(masked);
+  const wasOpen = new Set(open);
+  return (
+    page.masked.some((name) => wasOpen.has(name) && !wasMasked.has(name)) ||
+    page.open.some((name) => wasMasked.has(name) && !wasOpen.has(name))
+  );
+}
+
+/** The knowledge after a page; the same object if nothing is new. */
+export function withPage(masks: Masks, page: Pick<SourcePage, 'masked' | 'open'>): Masks {
+  const masked = new Set([...masks.masked, ...page.masked]);
+  const open = new Set([...masks.open, ...page.open]);
+  if (masked.size === masks.masked.length && open.size === masks.open.length) return masks;
+  return { masked: [...masked].toSorted(), open: [...open].toSorted() };
+}
+
+/** Stored from the pages of a resource in addition to their records: the newest records, and the masked fields. */
+export async function notesOfPages(
+  copy: Copy,
+  resource: string,
+): Promise<(page: SourcePage) => Pick<CopyChange, 'witnesses' | 'state'>> {
+  const { key } = (await copy.store.model()).resource(resource);
+  return (page) => {
+    const before = copy.checkpoint.get('masks') ?? NO_MASKS;
+    const masks = withPage(before, page);
+    return { ...witnessesAfter(copy, resource, page, key), state: masks === before ? {} : { masks } };
+  };
 }

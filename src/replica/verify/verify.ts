@@ -9,7 +9,7 @@ import { recordName, storedKeys } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { pagesFrom } from '../copy/walk.ts';
 import { isTooLarge, RequestFailure } from '../http/failure.ts';
-import { least } from '../machine/load.ts';
+import { least } from '../machine/states.ts';
 import { type AskOptions, asking } from '../run/session.ts';
 import { recordsOf } from '../source/pages.ts';
 import {

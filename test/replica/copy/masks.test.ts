@@ -1,7 +1,7 @@
 /** What masked fields reveal about the rights of the key. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contradicts, NO_MASKS, withPage } from '../../../src/replica/copy/masks.ts';
+import { contradicts, NO_MASKS, withPage } from '../../../src/replica/steps/witnesses.ts';
 
 const page = (masked: readonly string[], open: readonly string[]) => ({ masked, open });
 

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { ImageFolder, type ImageOutcome } from '../../../src/replica/floorplans/images.ts';
 import type { Egress } from '../../../src/replica/http/egress-policy.ts';
 import { networkTransport } from '../../../src/replica/http/transport.ts';
-import { fileNameOf } from '../../../src/replica/media/file-name.ts';
+import { fileNameOf } from '../../../src/replica/media/fetch-file.ts';
 import { place } from '../../cli/run.ts';
 import { testClock } from '../../support/clock.ts';
 import { temporaryFile } from '../../support/temporary.ts';

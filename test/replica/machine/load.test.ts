@@ -1,8 +1,12 @@
 /** Every cell of the table of a copy's states: the next state, or that the event is impossible. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { advance, type LoadEvent, type LoadState } from '../../../src/replica/machine/load.ts';
-import { ImpossibleEvent } from '../../../src/replica/machine/table.ts';
+import {
+  advance,
+  ImpossibleEvent,
+  type LoadEvent,
+  type LoadState,
+} from '../../../src/replica/machine/states.ts';
 
 const LINK = { kind: 'link', url: 'https://feed.example/2' } as const;
 const TOKEN = { kind: 'token', token: '17' } as const;

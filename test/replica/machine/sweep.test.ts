@@ -1,8 +1,12 @@
 /** Every cell of the table of a sweep's states: the next state, or that the event is impossible. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { advanceSweep, type SweepEvent, type SweepState } from '../../../src/replica/machine/sweep.ts';
-import { ImpossibleEvent } from '../../../src/replica/machine/table.ts';
+import {
+  advanceSweep,
+  ImpossibleEvent,
+  type SweepEvent,
+  type SweepState,
+} from '../../../src/replica/machine/states.ts';
 
 const SKIP = { kind: 'skip', skip: 1000 } as const;
 const OUTCOME = { begun: 'B', keys: 40, deleted: 2, unsure: false } as const;

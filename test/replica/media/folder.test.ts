@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { endingOf } from '../../../src/replica/media/file-name.ts';
+import { endingOf } from '../../../src/replica/media/fetch-file.ts';
 import { MediaFolder } from '../../../src/replica/media/folder.ts';
 
 function folderOf(t: TestContext): string {

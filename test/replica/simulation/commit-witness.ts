@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ParsedRecord } from '../../../src/records/parsed-record.ts';
 import { readNote } from '../../../src/replica/checkpoint/notes.ts';
-import type { LoadState } from '../../../src/replica/machine/load.ts';
-import type { SweepState } from '../../../src/replica/machine/sweep.ts';
+import type { LoadState, SweepState } from '../../../src/replica/machine/states.ts';
 import { ACCOUNTS, collectionOf } from '../../../src/replica/source/source.ts';
 import type { CheckpointChange, Checkpoints } from '../../../src/store/checkpoint/checkpoints.ts';
 import type { Store } from '../../../src/store/store.ts';

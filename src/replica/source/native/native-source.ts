@@ -25,9 +25,8 @@ import {
   type Walk,
   type WalkPosition,
 } from '../source.ts';
-import { accountItem, resourceOfAccount } from './account-json.ts';
 import type { CustomNames } from './custom-fields.ts';
-import { listingJson, nativeToReso } from './listing-json.ts';
+import { accountItem, listingJson, nativeToReso, resourceOfAccount } from './native-json.ts';
 
 interface NativeSourceOptions extends SourceOptions {
   readonly customNames: CustomNames;

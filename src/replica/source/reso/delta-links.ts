@@ -3,14 +3,13 @@
  * followed repeatedly. A link returns the current state of everything that has changed. A plat source returns complete
  * records; from other sources only the keys are used, since they may return only the changed fields.
  */
-
 import type { Clock } from '../../../shared/clock.ts';
 import { isObject, type JsonObject, parsedJson } from '../../../shared/json.ts';
 import type { SourceClient } from '../../http/client.ts';
 import { isTooLarge, isUnsupported, RequestFailure, stopped } from '../../http/failure.ts';
+import { givenKey } from '../answer.ts';
 import { Digests } from '../loop-guard.ts';
 import type { ChangeFeed, FeedReport, ReportedChange, SourceItem } from '../source.ts';
-import { readEntry } from './delta-entry.ts';
 import { deltaLinkOf, type ListAnswer, linkOf, readList } from './lists.ts';
 import { withOptions } from './urls.ts';
 
@@ -179,3 +178,62 @@ async function unlessUnsupported<T>(ask: () => Promise<T>): Promise<T | undefine
     throw error;
   }
 }
+
+/**
+ * - `changed`: the record is new, or has changed.
+ * - `removed`: it was deleted, or the collection does not have it any more.
+ * - `related`: what it is connected with has changed.
+ */
+interface DeltaEntry {
+  readonly kind: 'changed' | 'removed' | 'related';
+  readonly key: string;
+}
+
+/** What the context of an entry says that it is: `#Property/$deletedEntity`. */
+const CONTEXT = /#(\w+)(?:\(.*\))?\/\$(entity|deletedEntity|link|deletedLink)$/;
+
+/** `…/Property('L1')`, `…/Property(ListingKey='L1')` or `…/Property(1)`. */
+const ID = /(?:^|\/)(\w+)\((?:\w+=)?(?:'(.*)'|(\d+))\)$/;
+
+/**
+ * @param collection whose delta it is of
+ * @param key the field of its key
+ * @throws RequestFailure `rejected` for an entry that does not say which record of the collection it is about
+ */
+export function readEntry(value: unknown, collection: string, key: string): DeltaEntry {
+  if (!isObject(value)) throw unreadable(collection, value);
+  const [, set = collection, what] = CONTEXT.exec(textOf(controlOf(value, 'context')) ?? '') ?? [];
+  const isLink = what === 'link' || what === 'deletedLink';
+  const inOldForm = isLink ? value.source : what === 'deletedEntity' ? value.id : undefined;
+  const id = inOldForm ?? controlOf(value, 'id');
+  const found = (isLink ? undefined : givenKey(value[key])) ?? keyIn(textOf(id) ?? '', collection);
+  if (found === undefined || set !== collection) throw unreadable(collection, value);
+  if (isLink) return { kind: 'related', key: found };
+  const isRemoved = what === 'deletedEntity' || isObject(controlOf(value, 'removed'));
+  return { kind: isRemoved ? 'removed' : 'changed', key: found };
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** Control information, with the prefix of OData 4.0 or without it. */
+const controlOf = (value: JsonObject, name: string): unknown => value[`@odata.${name}`] ?? value[`@${name}`];
+
+/** The key in the address of a record of a collection. */
+function keyIn(id: string, collection: string): string | undefined {
+  const [, set, quoted, digits] = ID.exec(decoded(id)) ?? [];
+  return set === collection ? (quoted?.replaceAll("''", "'") ?? digits) : undefined;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const unreadable = (collection: string, value: unknown): RequestFailure =>
+  new RequestFailure(
+    'rejected',
+    `The source returned a delta entry of ${collection} that names none of its records: ${JSON.stringify(value)?.slice(0, 120)}`,
+  );

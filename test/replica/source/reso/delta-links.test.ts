@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestFailure } from '../../../../src/replica/http/failure.ts';
-import { readEntry } from '../../../../src/replica/source/reso/delta-entry.ts';
-import { deltaFeed } from '../../../../src/replica/source/reso/delta-links.ts';
+import { deltaFeed, readEntry } from '../../../../src/replica/source/reso/delta-links.ts';
 import type { ChangeFeed, FeedReport } from '../../../../src/replica/source/source.ts';
 import { listing } from '../../../support/builders.ts';
 import { testClock } from '../../../support/clock.ts';

@@ -1,0 +1,177 @@
+/** Listings of the native interface under the dictionary's names, with their collections, and accounts. It sends no requests. */
+import { recordOfPart } from '../../../compile/text/native-parts.ts';
+import {
+  type NativePart,
+  PART_EXPANSIONS,
+  partOfExpansion,
+  type Resource,
+  rowOfPart,
+} from '../../../dictionary/index.ts';
+import { isObject, type JsonObject, objectsIn } from '../../../shared/json.ts';
+import { MASK, type SourceItem } from '../source.ts';
+import { customValues, type NameOf } from './custom-fields.ts';
+
+/** The sub-resource of each expansion. */
+const PARTS: ReadonlyMap<string, NativePart> = new Map(
+  PART_EXPANSIONS.map((name) => [name, partOfExpansion(name)]),
+);
+
+/** From the native names of a resource's fields to those of the dictionary. */
+export const nativeToReso = (resource: Resource): ReadonlyMap<string, string> =>
+  new Map([...resource.fields.values()].map((field) => [field.nativeName, field.name]));
+
+/**
+ * A native listing under the dictionary's names, with its expanded collections; undefined for a value that is not a listing. The
+ * names of masked fields are returned separately.
+ * @param names from native names to those of the dictionary
+ */
+export function listingJson(
+  listing: JsonObject,
+  names: ReadonlyMap<string, string>,
+  nameOf: NameOf,
+): { readonly json: JsonObject; readonly masked: readonly string[] } | undefined {
+  const { StandardFields: fields } = listing;
+  if (!isObject(fields)) return undefined;
+  const json: Record<string, unknown> = {};
+  const masked: string[] = [];
+  const collections = new Map<string, Members>();
+  const put = (name: string, value: unknown): void => {
+    // Assigned, this name would set the prototype. A source may give it twice.
+    if (name === '__proto__')
+      Object.defineProperty(json, name, { value, enumerable: true, configurable: true });
+    else json[name] = value;
+  };
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    const part = Array.isArray(value) ? PARTS.get(name) : undefined;
+    if (part !== undefined && Array.isArray(value)) addMembers(collections, part, value);
+    else if (value === MASK) masked.push(name);
+    else put(names.get(name) ?? name, value);
+  }
+  for (const [collection, { records, others }] of collections) {
+    put(collection, [...records.values(), ...others]);
+  }
+  for (const [name, value] of customValues(listing, nameOf)) {
+    if (value === MASK) masked.push(name);
+    else put(name, value);
+  }
+  return { json, masked };
+}
+
+/** Members of a collection by their keys; members that are not records are quarantined where the listing is read. */
+interface Members {
+  readonly records: Map<unknown, JsonObject>;
+  readonly others: unknown[];
+}
+
+/** A floor plan is among the photos as well: the form that says more wins. */
+function addMembers(collections: Map<string, Members>, part: NativePart, given: readonly unknown[]): void {
+  const { navigation: collection, media } = rowOfPart(part);
+  const { records, others } = collections.getOrInsert(collection, { records: new Map(), others: [] });
+  for (const [index, each] of given.entries()) {
+    if (!isObject(each)) {
+      others.push(each);
+      continue;
+    }
+    const record = Object.entries(recordOfPart(part, each)).filter(([, value]) => value !== undefined);
+    // The interface gives media in their order, and no number for it.
+    const order = media === undefined ? {} : { Order: index };
+    // Records without a key are not one record.
+    const key = each.Id ?? each;
+    records.set(key, { ...order, ...records.get(key), ...Object.fromEntries(record) });
+  }
+}
+
+/** How an account becomes a record. */
+interface AccountMapping {
+  /** From fields of the record to members of the account. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly email: string;
+  /** From types of phones to fields. */
+  readonly phones: ReadonlyMap<unknown, string>;
+  /** The field of the primary phone, whatever its type. */
+  readonly preferred: string;
+}
+
+const COMMON = {
+  OriginatingSystemName: 'Mls',
+  OriginatingSystemID: 'MlsId',
+  ModificationTimestamp: 'ModificationTimestamp',
+} as const;
+
+const MAPPINGS: ReadonlyMap<unknown, AccountMapping> = new Map([
+  [
+    'Member',
+    {
+      fields: {
+        MemberKey: 'Id',
+        MemberFullName: 'Name',
+        MemberFirstName: 'FirstName',
+        MemberLastName: 'LastName',
+        MemberStatus: 'Status',
+        MemberStateLicense: 'LicenseNumber',
+        OfficeKey: 'OfficeId',
+        OfficeName: 'Office',
+        ...COMMON,
+      },
+      email: 'MemberEmail',
+      phones: new Map([
+        ['Preferred', 'MemberPreferredPhone'],
+        ['Mobile', 'MemberMobilePhone'],
+        ['Direct', 'MemberDirectPhone'],
+        ['Office', 'MemberOfficePhone'],
+        ['Home', 'MemberHomePhone'],
+        ['Toll Free', 'MemberTollFreePhone'],
+        ['Fax', 'MemberFax'],
+      ]),
+      preferred: 'MemberPreferredPhone',
+    },
+  ],
+  [
+    'Office',
+    {
+      fields: {
+        OfficeKey: 'Id',
+        OfficeName: 'Name',
+        OfficeStatus: 'Status',
+        OfficeCorporateLicense: 'LicenseNumber',
+        FranchiseAffiliation: 'Company',
+        MainOfficeKey: 'CompanyId',
+        ...COMMON,
+      },
+      email: 'OfficeEmail',
+      phones: new Map([
+        ['Office', 'OfficePhone'],
+        ['Fax', 'OfficeFax'],
+      ]),
+      preferred: 'OfficePhone',
+    },
+  ],
+]);
+
+/** The resource of an account; undefined if it is neither a person nor an office. */
+export const resourceOfAccount = ({ UserType: type }: JsonObject): string | undefined =>
+  typeof type === 'string' && MAPPINGS.has(type) ? type : undefined;
+
+/** An account as a Member or an Office, without absent and masked values; undefined for any other. */
+export function accountItem(account: JsonObject): SourceItem | undefined {
+  const resource = resourceOfAccount(account);
+  const mapping = MAPPINGS.get(resource);
+  if (resource === undefined || mapping === undefined) return undefined;
+  const { fields, email, phones, preferred } = mapping;
+  const json = new Map(Object.entries(fields).map(([field, name]) => [field, account[name]]));
+  json.set(email, primaryOf(account.Emails, 'Address'));
+  for (const phone of objectsIn(account.Phones)) {
+    const field = phones.get(phone.Type);
+    if (field !== undefined) json.set(field, json.get(field) ?? phone.Number);
+  }
+  json.set(preferred, json.get(preferred) ?? primaryOf(account.Phones, 'Number'));
+  const given = [...json].filter(([, value]) => value !== undefined && value !== MASK && value !== '');
+  return { resource, json: Object.fromEntries(given) };
+}
+
+/** A member of the primary entry of a list, or else of its first. */
+function primaryOf(list: unknown, name: string): unknown {
+  const entries = objectsIn(list);
+  return (entries.find((entry) => entry.Primary === true) ?? entries[0])?.[name];
+}
