@@ -3,6 +3,8 @@
  * module escapes everything that a terminal or a log reader would interpret. It knows nothing of the content.
  */
 import { once } from 'node:events';
+import { fstatSync, readSync, statSync } from 'node:fs';
+import { devNull } from 'node:os';
 
 /** Control characters (C0, DEL, C1), line separators, and bidirectional controls. */
 const INTERPRETED = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
@@ -39,10 +41,23 @@ const jsonLine = (value: object): string => `${escapedJson(JSON.stringify(value)
 let isHandled = false;
 
 /**
+ * Whether stdout was closed when the process began: Node then opens the null device in its place, for reading as well, which a shell
+ * that redirects stdout there does not.
+ */
+function wasClosed(): boolean {
+  try {
+    return fstatSync(1).rdev === statSync(devNull).rdev && readSync(1, Buffer.alloc(1)) === 0;
+  } catch {
+    return false;
+  }
+}
+
+/**
  * Writes a line of text, or a value as JSON, and waits until the system has taken it.
  * @throws the error of stdout, which then does not end the process
  */
-export function deliver(result: string | readonly string[] | { readonly json: object }): Promise<void> {
+export async function deliver(result: string | readonly string[] | { readonly json: object }): Promise<void> {
+  if (wasClosed()) throw new Error('it is closed');
   isHandled = true;
   const text = typeof result === 'object' && 'json' in result ? jsonLine(result.json) : ended(result);
   return new Promise((resolve, reject) => {

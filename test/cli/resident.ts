@@ -32,7 +32,7 @@ export function endResident(): void {
 function next(command: Command): Promise<Ended> {
   resident ??= fork(PROGRAM, [], {
     env: command.env,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const child = resident;
   // Between commands it does not keep this process alive.

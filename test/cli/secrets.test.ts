@@ -13,8 +13,11 @@ const FULL = 'stdout cannot be written: ENOSPC: no space left on device, write';
 const noFull = existsSync('/dev/full') ? false : 'this system has no /dev/full';
 
 /** Runs a command whose stdout is on a disk without room. */
-function ontoFullDisk(at: Place, args: readonly string[]): Ended {
-  const shell = spawnSync('sh', ['-c', '"$@" > /dev/full', 'sh', process.execPath, PLAT, ...args], {
+const ontoFullDisk = (at: Place, args: readonly string[]): Ended => redirected(at, '> /dev/full', args);
+
+/** Runs a command with a redirection of the shell. */
+function redirected(at: Place, redirection: string, args: readonly string[]): Ended {
+  const shell = spawnSync('sh', ['-c', `"$@" ${redirection}`, 'sh', process.execPath, PLAT, ...args], {
     cwd: at.folder,
     env: environment({}),
     encoding: 'utf8',
@@ -73,6 +76,18 @@ test('a key is not replaced by one whose token cannot be written', { skip: noFul
     [code, err],
     [1, `plat: ${FULL}. Nobody has the token of the key ${made?.id}; it is revoked.\n`],
   );
+});
+
+test('a key is revoked if stdout was closed from the start, and valid if it was discarded on purpose', async (t) => {
+  const at = place(t);
+  await filled(at);
+  const closed = redirected(at, '>&-', create);
+  const discarded = redirected(at, '> /dev/null', create);
+  const [lost, wanted] = await listed(at, 'key');
+  assert.deepEqual([typeof lost?.revokedAt, wanted?.revokedAt], ['string', null]);
+  const reason = `stdout cannot be written: it is closed. Nobody has the token of the key ${lost?.id}; it is revoked.`;
+  assert.deepEqual([closed.code, closed.err.split('\n').at(-2)], [1, `plat: ${reason}`]);
+  assert.equal(discarded.code, 0);
 });
 
 test('a key that cannot be revoked either is named', { skip: noFull }, async (t) => {

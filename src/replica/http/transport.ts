@@ -1,6 +1,12 @@
 /** The network: one request and its response. It knows nothing of tokens, of retries, or of the content of requests. */
-import { pipeline, type Readable, type Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { Duplex, pipeline, Readable } from 'node:stream';
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
 import type { Agent, request } from 'undici';
 import { assertEgress, type Egress, publicLookup } from './egress-policy.ts';
 import { RequestFailure } from './failure.ts';
@@ -126,10 +132,23 @@ function decoded(body: Readable, encodings = ''): AsyncIterable<Uint8Array> {
     }, body);
 }
 
-const DECODERS = new Map<string, () => Transform>([
+/** Decodes `deflate`, which some servers send without the zlib format that HTTP demands (RFC 9110, 8.4.1.2). */
+async function* inflated(encoded: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const pieces = encoded[Symbol.asyncIterator]();
+  const { value: first, done } = await pieces.next();
+  if (done === true) return;
+  async function* all() {
+    yield first;
+    yield* { [Symbol.asyncIterator]: () => pieces };
+  }
+  const isZlib = ((first[0] ?? 0) & 0x0f) === 8;
+  yield* pipeline(Readable.from(all()), isZlib ? createInflate() : createInflateRaw(), () => undefined);
+}
+
+const DECODERS = new Map<string, () => Duplex>([
   ['gzip', createGunzip],
   ['x-gzip', createGunzip],
-  ['deflate', createInflate],
+  ['deflate', () => Duplex.from(inflated)],
   ['br', createBrotliDecompress],
   ['zstd', createZstdDecompress],
 ]);

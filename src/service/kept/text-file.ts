@@ -376,7 +376,7 @@ export class TextFile {
 
   #turnOff(error: unknown): void {
     if (this.isOff) return;
-    const message = `${this.#options.path} cannot be used: pages without gzip are read from the store`;
+    const message = `${this.#options.path} cannot be used: pages without gzip are read from the store, and compressed blocks stay in memory`;
     this.#availability.fails(message, error);
     this.#leaveFile();
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { asksTooMuch } from '../../../src/replica/http/failure.ts';
 import { sharedAllowance } from '../../../src/replica/http/rate-budget.ts';
 import { readJson } from '../../../src/replica/source/answer.ts';
@@ -36,10 +36,13 @@ const ENCODINGS: readonly [string, (text: string) => Uint8Array][] = [
   ['zstd', zstdCompressSync],
   ['GZIP', gzipSync],
   ['gzip, br', (text) => brotliCompressSync(gzipSync(text))],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['deflate, gzip', (text) => gzipSync(deflateRawSync(text))],
   ['identity', (text) => Buffer.from(text)],
 ];
 for (const [encoding, pack] of ENCODINGS) {
-  test(`reads ${encoding}`, async (t) => {
+  test(`reads ${encoding} of ${pack.name}`, async (t) => {
     const body = pack('häuser');
     const server = await listen(t, () => ({ headers: { 'content-encoding': encoding }, body }));
     assert.equal(await clientOf(t, server.origin).text('x'), 'häuser');

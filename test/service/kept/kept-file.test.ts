@@ -294,7 +294,7 @@ test('an unwritable folder causes one warning, and pages are kept in memory', as
   assert.equal(await process.walk(), 0);
   assert.deepEqual(warnings.toSorted(), [
     `${nowhere} cannot be used: pages are kept in memory only`,
-    `${nowhere}-text cannot be used: pages without gzip are read from the store`,
+    `${nowhere}-text cannot be used: pages without gzip are read from the store, and compressed blocks stay in memory`,
   ]);
 });
 

@@ -181,7 +181,7 @@ test('a file that is damaged repeatedly is no longer used', { skip: !canBeFound 
   assert.ok(file.isOff);
   assert.deepEqual(warnings, [
     `${path} was damaged: the damaged texts are read from the store`,
-    `${path} cannot be used: pages without gzip are read from the store`,
+    `${path} cannot be used: pages without gzip are read from the store, and compressed blocks stay in memory`,
   ]);
 });
 
@@ -262,7 +262,7 @@ test('an unwritable folder causes one warning, and no text is kept until it can 
   writeFileSync(nowhere, '');
   const path = join(nowhere, 'x-pages-text');
   const { file, keep, read, now, warnings, dropped, released } = textFile(t, { path });
-  const warning = `${path} cannot be used: pages without gzip are read from the store`;
+  const warning = `${path} cannot be used: pages without gzip are read from the store, and compressed blocks stay in memory`;
   for (let round = 0; round < 3; round++) await keep('a', 'b');
   assert.deepEqual(warnings, [warning]);
   assert.deepEqual([dropped.size, released()], [6, 3]);
