@@ -99,11 +99,11 @@ export async function openConfigured(text: string, options: OpenOptions): Promis
   const opening = {
     threads,
     checks,
-    ...(partitions === undefined ? {} : { partitions }),
+    partitions,
     ...(threads && readStores !== undefined
       ? { readStores: { addresses: readStores, lag: (config.readLagSeconds ?? READ_LAG) * 1000 } }
       : {}),
-    ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
+    cacheMegabytes,
     allowClockJump,
   };
   const existing = create && beforeCreation !== undefined ? await openExisting(text, opening) : undefined;

@@ -72,8 +72,8 @@ export function replicaScreen(source: string): ReplicaScreen {
       say({
         kind: 'end',
         result,
-        ...(Object.keys(quarantined).length === 0 ? {} : { quarantined }),
-        ...(withoutFiles === 0 ? {} : { withoutFiles }),
+        quarantined: Object.keys(quarantined).length === 0 ? undefined : quarantined,
+        withoutFiles: withoutFiles || undefined,
       }),
   };
 }

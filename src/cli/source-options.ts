@@ -57,8 +57,8 @@ export function sourceOptions(settings: SourceSettings) {
     resources: listOf(settings.resources),
     customFields: customFields === true,
     pageSize,
-    ...(source === undefined ? {} : { source }),
-    ...(windowField === undefined ? {} : { windowField }),
-    ...(alsoWindow === undefined ? {} : { alsoWindow: listOf(alsoWindow) }),
+    source,
+    windowField,
+    alsoWindow: alsoWindow === undefined ? undefined : listOf(alsoWindow),
   };
 }

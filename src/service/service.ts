@@ -54,7 +54,7 @@ export async function startService(
       dispatch: plan.dispatch,
       connections: plan.surfaces.includes('admin') ? ofOperators : connections,
       where: (surface) => listening.get(surface) ?? { host: plan.host, port: plan.port, secure },
-      ...(tls === undefined ? {} : { tls }),
+      tls,
     }),
   }));
   const logOverdue = overdueLog(store, log);

@@ -77,8 +77,8 @@ export class BoundedCache<V extends NonNullable<unknown>> implements Reported {
   constructor(name: string, { bytes, entries }: CacheBounds, dropped?: (value: V) => void) {
     this.#kept = new LRUCache({
       maxSize: bytes,
-      ...(entries === undefined ? {} : { max: entries }),
-      ...(dropped === undefined ? {} : { dispose: (value) => value !== this.#resized && dropped(value) }),
+      max: entries,
+      dispose: dropped && ((value) => value !== this.#resized && dropped(value)),
     });
     this.#end = reportCache(name, this);
   }

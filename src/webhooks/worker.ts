@@ -50,15 +50,11 @@ type Next =
 export async function nextOf(store: Store, webhook: Webhook, from: FeedPosition): Promise<Next> {
   const scope = scopeOf(await store.model(), webhook);
   if (scope === undefined) return { kind: 'stop', why: `the role ${webhook.role} no longer exists` };
-  const { resources, batchEnd } = webhook;
+  const { batchEnd } = webhook;
+  const resources = webhook.resources.length === 0 ? undefined : webhook.resources;
   let limit = BATCH;
   for (let since = from; ; ) {
-    const page = await store.feed({
-      since,
-      scope,
-      limit,
-      ...(resources.length === 0 ? {} : { resources }),
-    });
+    const page = await store.feed({ since, scope, limit, resources });
     if (page.kind === 'gone') {
       const why =
         'the changes since its last delivery are no longer kept; after a full download, replay it from "end"';
@@ -86,8 +82,7 @@ function fittingOf(changes: readonly RecordChange[], batchEnd: number | null): n
 
 function scopeOf({ rules }: StoreModel, { role, systems }: Webhook) {
   const known = rules.roles.get(role);
-  if (known === undefined) return undefined;
-  return { bit: known.bit, ...(systems.length === 0 ? {} : { systems }) };
+  return known && { bit: known.bit, systems: systems.length === 0 ? undefined : systems };
 }
 
 /**

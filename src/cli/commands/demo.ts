@@ -96,7 +96,7 @@ export function defineDemo(demo: Command): void {
 
 /** The market of a store, with the moment at which its dates end. */
 function optionsOf({ seed, listings, date }: NonNullable<StoreSettings['market']>): MarketOptions {
-  return { seed, listings, ...(date === undefined ? {} : { now: new Date(date) }) };
+  return { seed, listings, now: date === undefined ? undefined : new Date(date) };
 }
 
 /** The market of a store, ready to be changed. @throws PlatError `usage` if the store has no demo market */

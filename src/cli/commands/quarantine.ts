@@ -22,7 +22,7 @@ function askOf({ from, interface: kind, token, source }: RetrySettings): RetryOp
       reason: 'Querying the source requires --from, --interface and --token.',
     });
   }
-  return { from, interface: kind, token, ...(source === undefined ? {} : { source }) };
+  return { from, interface: kind, token, source };
 }
 
 export function defineQuarantine(quarantine: Command): void {
@@ -60,10 +60,7 @@ export function defineQuarantine(quarantine: Command): void {
     const { source, json } = settings;
     const ask = askOf(settings);
     await withStore(settings.store, { create: false }, async (store) => {
-      const result = await retryQuarantined(store, {
-        ...(source === undefined ? {} : { source }),
-        ...(ask === undefined ? {} : { ask }),
-      });
+      const result = await retryQuarantined(store, { source, ask });
       const lines = result.still.map((each) => `${each.resource} ${each.key}: ${each.reason}`);
       const head = [
         `${result.stored} stored`,

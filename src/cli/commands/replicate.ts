@@ -137,7 +137,7 @@ export function defineReplicate(command: Command): void {
     const collect = heap && collector(heap);
     const source = {
       ...given,
-      ...(isNamed(command, 'resources') ? {} : { resources: undefined }),
+      resources: isNamed(command, 'resources') ? given.resources : undefined,
       signal,
       watch: isWatching,
       onEvent: (event: ReplicaEvent): void => {
@@ -245,7 +245,7 @@ function runOptions(settings: ReplicateSettings) {
     }),
   );
   return {
-    ...(step === undefined ? {} : { step }),
+    step,
     refresh: refresh === true,
     drift,
     purgeShare: purgeShare / 100,

@@ -252,10 +252,11 @@ function listenOptions(settings: ServeSettings, config: ConfigFile): ListenOptio
       floorplans: settings.floorplansPort,
       admin: settings.adminPort,
     },
-    ...(tlsCert === undefined || tlsKey === undefined
-      ? {}
-      : { tls: { cert: readPem(tlsCert), key: readPem(tlsKey) } }),
-    ...(config.hosts === undefined ? {} : { hosts: config.hosts }),
+    tls:
+      tlsCert === undefined || tlsKey === undefined
+        ? undefined
+        : { cert: readPem(tlsCert), key: readPem(tlsKey) },
+    hosts: config.hosts,
   };
 }
 

@@ -22,12 +22,7 @@ export function defineStatus(defined: Command): void {
         const now = await store.now();
         const valid = keys.filter((key) => keyValidity(key, now).valid).length;
         const ahead = await store.ahead();
-        const all = {
-          ...status,
-          ...(ahead === undefined ? {} : { ahead }),
-          keys: { valid, all: keys.length },
-          sources,
-        };
+        const all = { ...status, ahead, keys: { valid, all: keys.length }, sources };
         print(all, [...text(status, valid), ...sources.flatMap((each) => ['', ...sourceText(each)])], json);
       });
     },

@@ -41,10 +41,10 @@ export function defineVerify(command: Command): void {
           const results = await withProgress('Verifying', undefined, ({ update }) =>
             verifyReplica({
               ...source,
-              ...(isNamed(command, 'resources') ? { resources } : {}),
+              resources: isNamed(command, 'resources') ? resources : undefined,
               store,
               signal,
-              ...(settings.sample === undefined ? {} : { sample: settings.sample }),
+              sample: settings.sample,
               onEvent: reportWait,
               onProgress: (resource, done) => update(done, `${done} ${resource}`),
             }),

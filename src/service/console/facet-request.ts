@@ -98,13 +98,7 @@ export function facetRequest(
   const own = new URLSearchParams(exchange.query);
   const measured = measuredField(asked, own.get('histogram') ?? '');
   const edges = edgesIn(own.get('edges'));
-  return {
-    collection,
-    written,
-    ...countedFields(asked, own.get('fields') ?? ''),
-    ...(measured === undefined ? {} : { measured }),
-    ...(edges === undefined ? {} : { edges }),
-  };
+  return { collection, written, ...countedFields(asked, own.get('fields') ?? ''), measured, edges };
 }
 
 function askedOfReso(exchange: Exchange, session: Session, given: string): Asked {
@@ -114,20 +108,11 @@ function askedOfReso(exchange: Exchange, session: Session, given: string): Asked
   if (path.kind !== 'collection' || path.steps.length > 0) {
     throw platError('pathNotFound', { path: exchange.path });
   }
-  const { filter, search } = bindOptions('count', options, path.resource, schema);
-  const { resource } = path.resource;
+  const { resource, filter, search } = bindOptions('count', options, path.resource, schema);
+  const fieldOf = (source: OptionText, item: Item) => ofField(resoField(path.resource, source, item));
   return {
     collection: resource.name,
-    parts: [
-      {
-        query: {
-          resource,
-          ...(filter === undefined ? {} : { filter }),
-          ...(search === undefined ? {} : { search }),
-        },
-        fieldOf: (source, item) => ofField(resoField(path.resource, source, item)),
-      },
-    ],
+    parts: [{ query: { resource, filter, search }, fieldOf }],
     written: (field, value) => valueAsConfigured({ session }, field, value),
   };
 }
@@ -155,22 +140,18 @@ function askedOfNative(request: RoutedExchange, given: string): Asked {
     case 'listings': {
       const { filter } = bindListings(request);
       const resource = listingResource(request);
-      const query = { resource, ...(filter === undefined ? {} : { filter }) };
-      return asked('listings', asPart(listingNames(request), query));
+      return asked('listings', asPart(listingNames(request), { resource, filter }));
     }
     case 'openhouses': {
       const names = openHouseNames(request);
       const { filter } = bind(request, names);
       const { resource } = openHouseResource(request);
-      return asked(
-        names.collection,
-        asPart(names, { resource, ...(filter === undefined ? {} : { filter }) }),
-      );
+      return asked(names.collection, asPart(names, { resource, filter }));
     }
     case 'accounts': {
       const { schema } = request.session.view;
       const parts = understand(request).map(({ type, names, asked: { filter } }) =>
-        asPart(names, { resource: schema.of(type).resource, ...(filter === undefined ? {} : { filter }) }),
+        asPart(names, { resource: schema.of(type).resource, filter }),
       );
       if (parts.length === 0) throw platError('resourceUnknown', { name: 'accounts' });
       return asked('accounts', ...parts);

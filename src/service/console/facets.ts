@@ -57,9 +57,7 @@ export async function facets(
         const of = found.flatMap(({ fields }) => fields[at] ?? []);
         return { field: name, ...(of.length === 1 ? of[0] : added(name, of)) };
       }),
-      ...(histogram === undefined
-        ? {}
-        : { histogram: { field: measured?.name, edges: histogram.edges, ...found[0]?.histogram } }),
+      histogram: histogram && { field: measured?.name, edges: histogram.edges, ...found[0]?.histogram },
     },
     { 'cache-control': 'no-store' },
   );
@@ -140,9 +138,5 @@ function nothing(fields: readonly Field[], ranges: HistogramRanges | undefined):
     least: null,
     greatest: null,
   };
-  return {
-    records: 0,
-    fields: fields.map(() => ({ values: [], more: 0, none: 0 })),
-    ...(none === undefined ? {} : { histogram: none }),
-  };
+  return { records: 0, fields: fields.map(() => ({ values: [], more: 0, none: 0 })), histogram: none };
 }

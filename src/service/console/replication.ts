@@ -57,11 +57,10 @@ export const QUARANTINE_OPTIONS = {
 /** A part of the quarantine. @throws PlatError `requestMalformed` */
 export async function quarantine(desk: ReplicaDesk | undefined, { query }: Exchange): Promise<Reply> {
   const asked = new URLSearchParams(query);
-  const source = asked.get('source') ?? '';
+  const source = asked.get('source') || undefined;
   const skip = countIn(asked, 'skip', 0);
   const limit = Math.min(MOST, countIn(asked, 'limit', PAGE));
-  const part = { skip, limit, ...(source === '' ? {} : { source }) };
-  return json(desk === undefined ? { entries: [], total: 0 } : await desk.quarantine(part));
+  return json((await desk?.quarantine({ source, skip, limit })) ?? { entries: [], total: 0 });
 }
 
 /** The result of a retry. @throws PlatError `requestMalformed`, or as in the retry */
@@ -71,11 +70,8 @@ export async function retry(desk: ReplicaDesk | undefined, given: Given): Promis
     throw platError('requestMalformed', { reason: 'resource and key must be given together' });
   }
   const only =
-    given.key === undefined
-      ? {}
-      : { only: { resource: textIn(given, 'resource'), key: textIn(given, 'key') } };
-  const retried = { stored: 0, wanted: 0, gone: 0, still: [] };
-  return json(desk === undefined ? retried : await desk.retry({ source, ...only }));
+    given.key === undefined ? undefined : { resource: textIn(given, 'resource'), key: textIn(given, 'key') };
+  return json((await desk?.retry({ source, only })) ?? { stored: 0, wanted: 0, gone: 0, still: [] });
 }
 
 function countIn(asked: URLSearchParams, name: string, usual: number): number {

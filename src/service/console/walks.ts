@@ -67,7 +67,7 @@ export class Walks {
       surface,
       resource,
       of,
-      ...(window === undefined ? {} : { window }),
+      window,
       began: before?.began ?? now,
       last: now,
       pages: (before?.pages ?? 0) + 1,

@@ -6,7 +6,7 @@ import type { Json } from './parts.ts';
 function scalarSchema({ type }: Field): { readonly type: string } & Json {
   switch (type.kind) {
     case 'string':
-      return { type: 'string', ...(type.maxLength === undefined ? {} : { maxLength: type.maxLength }) };
+      return { type: 'string', maxLength: type.maxLength };
     case 'integer':
       return { type: 'integer' };
     case 'decimal':

@@ -205,7 +205,7 @@ export class KeptBlocks {
     }
     const { body, release } = texts.body(page.length);
     for (const [index, { start }] of page.kept.entries()) body.set(moved[index]?.[1].bytes ?? EMPTY, start);
-    await texts.keep({ body, ...(release === undefined ? {} : { release }) }, page.kept);
+    await texts.keep({ body, release }, page.kept);
     for (const [block, { bytes: _, ...inFile }] of moved) {
       if (block.list === undefined || block.text?.isWritten !== true) continue;
       block.inFile = inFile;
@@ -334,10 +334,8 @@ export class KeptBlocks {
 
   /** A block whose text was read and will be written. */
   #textBlockOf({ bytes, deflated: _, ...read }: ReadBlock, texts: TextFile): KeptBlock {
-    const block: KeptBlock = {
-      ...{ ...read, id: String(++this.#made), deflated: undefined, list: undefined },
-      ...(bytes === 0 ? {} : { text: texts.text('block', bytes, () => block.list?.remove(block)) }),
-    };
+    const block: KeptBlock = { ...read, id: String(++this.#made), deflated: undefined, list: undefined };
+    if (bytes > 0) block.text = texts.text('block', bytes, () => block.list?.remove(block));
     return block;
   }
 

@@ -106,13 +106,15 @@ export class KeptFile {
     list: ListName,
     { from, limit }: { readonly from: string; readonly limit: number },
     isKept: (range: Pick<KeptRange, 'after' | 'last'>) => boolean,
-  ): (Place & { readonly blocks: readonly StoredBlock[]; readonly changes?: Followed }) | undefined {
+  ):
+    | (Place & { readonly blocks: readonly StoredBlock[]; readonly changes: Followed | undefined })
+    | undefined {
     return this.#reading(stamp, (tables, state) => {
       const changes = this.#missing(state, memory);
       if (changes === 'unknown') return undefined;
       const blocks = tables.find(state, list, from, limit, isKept);
       const { position, commit } = state;
-      return { position, commit, blocks, ...(changes === undefined ? {} : { changes }) };
+      return { position, commit, blocks, changes };
     });
   }
 

@@ -261,7 +261,7 @@ export class KeptReplies {
     });
     const bytes = parts.reduce((sum, { length }) => sum + length, 0);
     const put = (body: Reply['body'], text?: KeptText): void => {
-      const kept = { reply: { ...reply, body }, basis, bytes, ...(text === undefined ? {} : { text }) };
+      const kept = { reply: { ...reply, body }, basis, bytes, text };
       this.#names.set(kept, name);
       this.#replies.put(name, kept, body.length * bytes + BESIDE);
     };

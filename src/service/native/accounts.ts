@@ -170,7 +170,7 @@ function sourceOf(
   return {
     query: { ...asking(session), resource, ...query },
     members: [...unique.values()],
-    ...(images === undefined ? {} : { images }),
+    images,
   };
 }
 

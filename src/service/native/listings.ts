@@ -78,7 +78,7 @@ export async function listingPage(request: RoutedExchange, asked: NativeRequest)
   return {
     ...reply,
     headers: { ...reply.headers, ...indexHeaders(answer) },
-    ...(window === undefined ? {} : { window: windowText(window) }),
+    window: window && windowText(window),
     walk: isWalk(asked) ? step : undefined,
     reading: readingAt(asked, step),
     basis: countsRest(asked) ? undefined : answer.basis,

@@ -45,10 +45,9 @@ function describe(field: Field, path: string, label: string, lookup: Lookup | un
 const lookupOf = ({ session }: NativeExchange, { lookup }: Field): Lookup | undefined =>
   lookup === undefined ? undefined : session.view.schema.lookup(lookup);
 
-const valuesOf = (lookup: Lookup | undefined) =>
-  lookup === undefined
-    ? {}
-    : { FieldList: [...lookup.values.keys()].map((value) => ({ Name: value, Value: value })) };
+const valuesOf = (lookup: Lookup | undefined) => ({
+  FieldList: lookup && [...lookup.values.keys()].map((value) => ({ Name: value, Value: value })),
+});
 
 const visibleFields = (request: NativeExchange): readonly Field[] =>
   request.session.view.fieldsOf(listingResource(request));

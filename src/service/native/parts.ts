@@ -45,12 +45,9 @@ export async function part(
   return taggedResult(request, body);
 }
 
-const shapeOf = (listing: string | undefined, part: NativePart, { selection }: NativeRequest): Shape => ({
-  kind: 'native-part',
-  part,
-  ...(listing === undefined ? {} : { listing }),
-  ...(selection.all ? {} : { members: selection.names }),
-});
+const shapeOf = (listing: string | undefined, part: NativePart, { selection }: NativeRequest): Shape => {
+  return { kind: 'native-part', part, listing, members: selection.all ? undefined : selection.names };
+};
 
 function partQuery(
   { session: { view } }: NativeExchange,

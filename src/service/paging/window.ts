@@ -31,15 +31,8 @@ export function windowOf(filter: Expression | undefined): Window | undefined {
 /** The intersection of two windows. */
 function narrower(left: Window | undefined, right: Window | undefined): Window | undefined {
   if (left === undefined || right === undefined) return left ?? right;
-  const from = later(left.from, right.from);
   const end = endOf(left) <= endOf(right) ? left : right;
-  const { to, includesTo, by } = end;
-  return {
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-    ...(by === undefined ? {} : { by }),
-    includesTo,
-  };
+  return { ...end, from: later(left.from, right.from) };
 }
 
 function later(left: string | undefined, right: string | undefined): string | undefined {

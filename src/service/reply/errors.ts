@@ -34,13 +34,8 @@ export function nativeError(error: PlatError, headers: Readonly<Record<string, s
 /** An error in the envelope of OData (JSON format 4.01, 21.1). */
 export function resoError(error: PlatError, headers: Readonly<Record<string, string>>): Reply {
   const { code, message, target, details } = error;
-  const body = {
-    code,
-    message,
-    ...(target === undefined ? {} : { target }),
-    ...(details.length === 0 ? {} : { details: details.map((detail) => ({ code, ...detail })) }),
-  };
-  return errorReply(error, { error: body }, headers);
+  const more = details.length === 0 ? undefined : details.map((detail) => ({ code, ...detail }));
+  return errorReply(error, { error: { code, message, target, details: more } }, headers);
 }
 
 /**

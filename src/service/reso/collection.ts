@@ -117,7 +117,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
     },
     body: [begun(head, '"value":['), records, ended({ next: link, delta: last })],
     rows: page.rows,
-    ...(window === undefined ? {} : { window: windowText(window) }),
+    window: window && windowText(window),
     walk: isWalk(path, query) ? step : undefined,
     reading: readingAt(path, query, cut === undefined ? step : { ...step, ended: false }),
     basis: cut === undefined && tracking === undefined ? answer.basis : undefined,

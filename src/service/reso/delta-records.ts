@@ -31,7 +31,7 @@ export async function changedRecords(following: Following, keys: readonly string
   const limit = keys.length;
   const match = (of: readonly string[]): Pick<RecordQuery, 'filter' | 'search'> => ({
     filter: { kind: 'and', terms: [...(filter === undefined ? [] : [filter]), isOneOf(following, of)] },
-    ...(search === undefined ? {} : { search }),
+    search,
   });
   const matching = new Set((await keysOf(following, match(keys), { limit })).keys);
   const others = keys.filter((key) => !matching.has(key));

@@ -85,7 +85,7 @@ function stateIn(content: unknown): DeltaState | undefined {
   return {
     view,
     position,
-    ...(upTo === undefined ? {} : { rest: { upTo, count, after } }),
-    ...(typeof pageSize === 'number' && pageSize > 0 ? { pageSize } : {}),
+    rest: upTo && { upTo, count, after },
+    pageSize: typeof pageSize === 'number' && pageSize > 0 ? pageSize : undefined,
   };
 }

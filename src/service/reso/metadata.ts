@@ -62,7 +62,7 @@ function documentOf(
   if (known !== undefined) return known;
   const document = csdlDocument({
     version,
-    ...(enumerations === undefined ? {} : { enumerations: enumerations.members }),
+    enumerations: enumerations?.members,
     tracks: (resource) => tracksChanges(view, resource),
     resources: [...model.dictionary.resources.values()].filter(view.publishes).map((resource) => ({
       resource,

@@ -118,7 +118,7 @@ export async function field(request: ResoRequest, path: FieldPath): Promise<Repl
   const type = shape.control && statedType(named, shape.control.before, shape.control.enumerations);
   const head = {
     ...contextMember(request, `#${resource.resource.name}('${key}')/${named.name}`),
-    ...(type === undefined ? {} : { '@odata.type': type }),
+    '@odata.type': type,
   };
   const body = [JSON.stringify({ ...head, value })];
   return { status: 200, headers: { 'content-type': resoJson(request) }, body, rows: 1 };

@@ -1,5 +1,5 @@
 /** Resolves a path: every record along it must be one that the key may see (I4). */
-import type { Parent, RecordQuery, RecordRequest, ResoShape } from '../../compile/read.ts';
+import type { Parent, RecordRequest, ResoShape } from '../../compile/read.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { PathStep, ResourcePath } from '../../query/odata/resource-path.ts';
@@ -124,10 +124,6 @@ export function recordRequest(
   { resource, key, under }: Target,
   shape: ResoShape,
 ): RecordRequest {
-  const query: RecordQuery = {
-    ...asking(session),
-    resource,
-    ...(under === undefined ? {} : { under }),
-  };
+  const query = { ...asking(session), resource, under };
   return { query, key, shape, files: signingFor(context, exchange, session) };
 }
