@@ -3,63 +3,41 @@ import type { Command, Option, OptionValues } from 'commander';
 import type { StoreModel } from '../compile/model.ts';
 import type { Store } from '../store/store.ts';
 import { withStore } from './open-store.ts';
-import { addOptions, applyConfig, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from './options.ts';
+import { addOptions, applyConfig, CONFIG_OPTION, STORE_OPTION } from './options.ts';
 
-/**
- * How the store is opened: as it is; with the settings of the configuration applied, for commands that depend on them; or created
- * if it does not exist.
- */
-type Opening = 'as it is' | 'configured' | 'created';
-
-interface StoreCommand {
-  readonly name: string;
-  readonly description: string;
-  /** Options besides those for the store and the configuration. */
-  readonly options?: readonly Option[];
-  /** Default: `as it is`. */
-  readonly opening?: Opening;
+interface Opening {
+  /** Whether the settings of the configuration are applied to the store, for commands that depend on them. */
+  readonly isConfigured?: boolean;
+  /** Whether a missing store is created, with the settings of the configuration. */
+  readonly create?: boolean;
   /** Rejects what no new store can do, before one is created. @throws PlatError `usage` */
   readonly beforeCreation?: (model: StoreModel, given: OptionValues) => void;
 }
 
-/** Defines a command that opens a store, does something with it, and closes it. */
-export function defineStoreCommand(
-  parent: Command,
-  { name, description, options = [], ...opening }: StoreCommand,
-  action: (store: Store, given: OptionValues) => Promise<void>,
-): void {
-  const command = parent.command(name).description(description);
-  addOptions(command, STORE_OPTION(), CONFIG_OPTION(), ...options).action(() =>
-    run(command, opening, action),
-  );
-}
+/** A command about one object of a store, such as a key, which the user names by its id. */
+export const idCommand = (parent: Command, name: string, description: string): Command =>
+  parent.command(name).description(description).argument('<id>', `as "${parent.name()} list" shows it`);
 
-/** The same for a command about one object of the store, such as a key, which the user names by its id. */
-export function defineIdCommand(
-  parent: Command,
-  { name, description, options = [], ...opening }: StoreCommand,
-  action: (store: Store, id: string, given: OptionValues) => Promise<void>,
-): void {
-  const command = parent
-    .command(name)
-    .description(description)
-    .argument('<id>', `as "${parent.name()} list" shows it`);
-  addOptions(command, STORE_OPTION(), CONFIG_OPTION(), ...options, JSON_OPTION()).action((id: string) =>
-    run(command, opening, (store, given) => action(store, id, given)),
-  );
-}
-
-async function run(
+/**
+ * Makes a command open a store, do something with it, and close it.
+ * @param options besides those for the store and the configuration
+ * @param action receives the values of all options, then the arguments
+ */
+export function onStore<Arguments extends readonly unknown[]>(
   command: Command,
-  { opening = 'as it is', beforeCreation }: Pick<StoreCommand, 'opening' | 'beforeCreation'>,
-  action: (store: Store, given: OptionValues) => Promise<void>,
-): Promise<void> {
-  const config = await applyConfig(command);
-  const given = command.opts();
-  const settings = opening === 'as it is' ? {} : { config };
-  await withStore(
-    given.store,
-    { create: opening === 'created', beforeCreation: (model) => beforeCreation?.(model, given), ...settings },
-    (store) => action(store, given),
-  );
+  options: readonly Option[],
+  action: (store: Store, given: OptionValues, ...words: Arguments) => Promise<void>,
+  { isConfigured = false, create = false, beforeCreation }: Opening = {},
+): void {
+  addOptions(command, STORE_OPTION(), CONFIG_OPTION(), ...options).action(async (...words: Arguments) => {
+    const config = await applyConfig(command);
+    const given = command.opts();
+    const opening = {
+      create,
+      config: isConfigured || create ? config : undefined,
+      allowClockJump: given.allowClockJump,
+      beforeCreation: (model: StoreModel) => beforeCreation?.(model, given),
+    };
+    await withStore(given.store, opening, (store) => action(store, given, ...words));
+  });
 }

@@ -12,15 +12,11 @@ export interface ErrorEntry<P> {
   readonly message: (facts: P) => string;
 }
 
-const entry = <P = Record<string, never>>(definition: ErrorEntry<P>): ErrorEntry<P> => definition;
-
 const kind =
   (status: number, native: number) =>
-  <P = Record<string, never>>(message: ErrorEntry<P>['message']): ErrorEntry<P> => ({
-    status,
-    native,
-    message,
-  });
+  <P = Record<string, never>>(message: ErrorEntry<P>['message']): ErrorEntry<P> => {
+    return { status, native, message };
+  };
 
 /** The kinds of several errors: their HTTP status, and their code in the native envelope. */
 const badRecord = kind(400, 1035);
@@ -48,12 +44,9 @@ interface UnknownName {
   readonly nearest?: string | undefined;
 }
 
-/** A reader of changes has to starts over, since those behind a place are no longer known one by one. */
-const gone = <P = Record<string, never>>(since: string, anew: (facts: P) => string): ErrorEntry<P> => ({
-  status: 410,
-  native: 1053,
-  message: (facts) => `The changes since ${since} are no longer known. ${anew(facts)}`,
-});
+/** A reader of changes has to start over, since those behind a place are no longer known one by one. */
+const gone = <P = Record<string, never>>(since: string, anew: (facts: P) => string): ErrorEntry<P> =>
+  kind(410, 1053)((facts) => `The changes since ${since} are no longer known. ${anew(facts)}`);
 
 export const catalogue = {
   // Authentication, keys and limits
@@ -61,32 +54,32 @@ export const catalogue = {
     () => 'The request carries no token. Send it as "Authorization: Bearer <token>".',
   ),
   tokenUnknown: unauthenticated(() => 'The token is not known to this service.'),
-  tokenRevoked: entry({ status: 401, native: 1010, message: () => 'The key of this token is disabled.' }),
-  tokenExpired: entry({ status: 401, native: 1020, message: () => 'The token has expired.' }),
+  tokenRevoked: kind(401, 1010)(() => 'The key of this token is disabled.'),
+  tokenExpired: kind(401, 1020)(() => 'The token has expired.'),
   tokenInQuery: badRequest<{ name: string }>(
     ({ name }) =>
       `A token must not be sent in the URL (parameter ${name}), where logs would keep it. Send it as "Authorization: Bearer <token>".`,
   ),
-  replicationKeyOnApi: entry<{ host: string }>({
-    status: 403,
-    native: 1021,
-    message: ({ host }) => `A replication key must use the replication host: ${host}`,
-  }),
+  replicationKeyOnApi: kind(
+    403,
+    1021,
+  )<{ host: string }>(({ host }) => `A replication key must use the replication host: ${host}`),
   keyNotForSurface: forbidden<{ kind: string; surface: string }>(
     ({ kind, surface }) => `The ${surface} interface is not available to a key of kind ${kind}.`,
   ),
-  roleUnknown: entry<{ role: string }>({
-    status: 403,
-    native: 1015,
-    message: ({ role }) =>
-      `The permissions of this key are unknown: its role ${role} is no longer configured.`,
-  }),
-  hostUnknown: entry<{ host: string }>({
-    status: 421,
-    native: 1500,
-    message: ({ host }) =>
+  roleUnknown: kind(
+    403,
+    1015,
+  )<{ role: string }>(
+    ({ role }) => `The permissions of this key are unknown: its role ${role} is no longer configured.`,
+  ),
+  hostUnknown: kind(
+    421,
+    1500,
+  )<{ host: string }>(
+    ({ host }) =>
       `The console is not served under the name ${host}. Open it at an address of this machine, or declare the name with --public-url admin=….`,
-  }),
+  ),
   otherSite: forbidden(
     () => 'The request comes from a page of another site. A session is valid for the console only.',
   ),
@@ -128,47 +121,40 @@ export const catalogue = {
     ({ name, nearest }) => `There is no resource ${name}.${meant(nearest)}`,
   ),
   recordNotFound: notFound<{ resource: string }>(({ resource }) => `There is no such ${resource} record.`),
-  methodNotAllowed: entry<{ method: string; takes: string }>({
-    status: 405,
-    native: 405,
-    message: ({ method, takes }) => `${method} is not allowed. This service accepts ${takes}.`,
-  }),
-  notAcceptable: entry<{ by: string; offered: string }>({
-    status: 406,
-    native: 1053,
-    message: ({ by, offered }) => `${by} excludes everything that is offered here: ${offered}.`,
-  }),
-  uriTooLong: entry<{ limit: number }>({
-    status: 414,
-    native: 1053,
-    message: ({ limit }) => `The URL is longer than ${limit} bytes.`,
-  }),
-  bodyTooLarge: entry<{ limit: number }>({
-    status: 413,
-    native: 1053,
-    message: ({ limit }) => `The body is longer than ${limit} bytes.`,
-  }),
-  preconditionFailed: entry({
-    status: 412,
-    native: 1053,
-    message: () => 'What is requested has another version than the one in If-Match.',
-  }),
-  rangeOutside: entry<{ size: number }>({
-    status: 416,
-    native: 1053,
-    message: ({ size }) => `The range begins after the end of the file, which has ${size} bytes.`,
-  }),
-  mediaTypeUnsupported: entry<{ given: string }>({
-    status: 415,
-    native: 1053,
-    message: ({ given }) =>
+  methodNotAllowed: kind(
+    405,
+    405,
+  )<{ method: string; takes: string }>(
+    ({ method, takes }) => `${method} is not allowed. This service accepts ${takes}.`,
+  ),
+  notAcceptable: kind(
+    406,
+    1053,
+  )<{ by: string; offered: string }>(
+    ({ by, offered }) => `${by} excludes everything that is offered here: ${offered}.`,
+  ),
+  uriTooLong: kind(414, 1053)<{ limit: number }>(({ limit }) => `The URL is longer than ${limit} bytes.`),
+  bodyTooLarge: kind(413, 1053)<{ limit: number }>(({ limit }) => `The body is longer than ${limit} bytes.`),
+  preconditionFailed: kind(
+    412,
+    1053,
+  )(() => 'What is requested has another version than the one in If-Match.'),
+  rangeOutside: kind(
+    416,
+    1053,
+  )<{ size: number }>(({ size }) => `The range begins after the end of the file, which has ${size} bytes.`),
+  mediaTypeUnsupported: kind(
+    415,
+    1053,
+  )<{ given: string }>(
+    ({ given }) =>
       `The body is ${given}. A query is read as text/plain or application/x-www-form-urlencoded, in UTF-8 and not compressed.`,
-  }),
+  ),
   linkTooLong: badRequest<{ length: number; limit: number }>(
     ({ length, limit }) =>
       `The query has ${length} bytes and more rows than one page holds, but the link to the next page would be longer than ${limit} bytes. Split the request.`,
   ),
-  headersTooLarge: entry({ status: 431, native: 1053, message: () => 'The request headers are too large.' }),
+  headersTooLarge: kind(431, 1053)(() => 'The request headers are too large.'),
   requestMalformed: badRequest<{ reason: string }>(({ reason }) => `The request is malformed: ${reason}.`),
   requestTimedOut: disconnected(() => 'The request did not arrive completely in time.'),
   clientGone: disconnected(() => 'The client closed its connection, so its request was abandoned.'),
@@ -193,11 +179,7 @@ export const catalogue = {
     ({ option, name, known, nearest }) =>
       `${option}: ${name} cannot be expanded; ${known} can.${meant(nearest)}`,
   ),
-  optionMissing: entry<{ name: string }>({
-    status: 400,
-    native: 1050,
-    message: ({ name }) => `The parameter ${name} is required.`,
-  }),
+  optionMissing: kind(400, 1050)<{ name: string }>(({ name }) => `The parameter ${name} is required.`),
   versionUnsupported: badRequest<{ header: string; version: string }>(
     ({ header, version }) => `${header} ${JSON.stringify(version)} is not supported; 4.0 and 4.01 are.`,
   ),
@@ -221,12 +203,12 @@ export const catalogue = {
         ? `$expand: about ${related} related records would come with a single row, more than ${limit}. Request fewer expansions.`
         : `$expand: about ${related} related records would come with ${rows} rows, more than ${limit}. Request at most $top=${most}, or fewer expansions.`,
   ),
-  notImplemented: entry<{ option: string; what: string; position?: number }>({
-    status: 501,
-    native: 1040,
-    message: ({ option, what, position }) =>
-      `${option}: ${what}${at(position)} is not provided by this service.`,
-  }),
+  notImplemented: kind(
+    501,
+    1040,
+  )<{ option: string; what: string; position?: number }>(
+    ({ option, what, position }) => `${option}: ${what}${at(position)} is not provided by this service.`,
+  ),
   skipTokenInvalid: badRequest(() => 'The skip token was not made by this service for this request.'),
   deltaTokenInvalid: badRequest(
     () =>
@@ -254,12 +236,13 @@ export const catalogue = {
     ({ seconds }) =>
       `This window ends ${seconds} s ahead of the clock of this service, and records will still enter it. Try again in ${seconds} s, or end it at the Date of a response.`,
   ),
-  queryTimedOut: entry<{ seconds: number }>({
-    status: 503,
-    native: 1516,
-    message: ({ seconds }) =>
+  queryTimedOut: kind(
+    503,
+    1516,
+  )<{ seconds: number }>(
+    ({ seconds }) =>
       `The query took longer than ${seconds} s and was stopped. Use a narrower filter or an order by key.`,
-  }),
+  ),
   answerTooLarge: notNow<{ megabytes: number }>(
     ({ megabytes }) =>
       `The response would be larger than ${megabytes} MB. Request fewer records at a time, or fewer expansions.`,

@@ -22,8 +22,9 @@ import {
   required,
   STORE_OPTION,
 } from '../options.ts';
-import { print } from '../output.ts';
-import { rowProgress, withProgress } from '../progress.ts';
+import { EXIT, print } from '../output.ts';
+import { type Progress, rowProgress, withProgress } from '../progress.ts';
+import { onStore } from '../store-command.ts';
 import { reportLines, streamJson, writeText } from '../terminal.ts';
 
 /**
@@ -78,36 +79,26 @@ async function writeThrough(out: string, lines: AsyncIterable<string> | readonly
 }
 
 export function defineDelete(remove: Command): void {
-  addOptions(
-    remove,
-    STORE_OPTION(),
-    CONFIG_OPTION(),
+  const options = [
     required('--resource <name>', 'resource of the records'),
     option('--force', 'also in a replica, whose records belong to its source'),
     CLOCK_OPTION(),
     JSON_OPTION(),
-  ).action(async (keys: string[], _options, command: Command) => {
-    await applyConfig(command);
-    const { store: address, resource, force, allowClockJump, json } = command.opts();
-    await withStore(address, { create: false, allowClockJump }, async (store) => {
-      const { settings } = await store.model();
-      if (settings.owner === 'replica' && force !== true) {
-        throw platError('usage', {
-          reason:
-            'This store is a replica; its records are deleted at their source. --force deletes them here.',
-        });
-      }
-      const { deleted, children, rejected } = await store.remove(
-        knownResource(await store.model(), resource, true),
-        keys,
-      );
-      for (const { key, reason } of rejected) reportLines(`${resource} ${key}: ${reason}`);
-      const failed = rejected.length;
-      const missing = new Set(keys).size - deleted - failed;
-      const text = `deleted ${deleted} ${resource}, ${children.deleted} children${missing > 0 ? `; ${missing} were not there` : ''}`;
-      print({ deleted, children: children.deleted, missing, failed }, text, json);
-      if (missing + failed > 0) process.exitCode = 1;
-    });
+  ];
+  onStore(remove, options, async (store, { resource, force, json }, keys: string[]) => {
+    const model = await store.model();
+    if (model.settings.owner === 'replica' && force !== true) {
+      const reason =
+        'This store is a replica; its records are deleted at their source. --force deletes them here.';
+      throw platError('usage', { reason });
+    }
+    const { deleted, children, rejected } = await store.remove(knownResource(model, resource, true), keys);
+    for (const { key, reason } of rejected) reportLines(`${resource} ${key}: ${reason}`);
+    const failed = rejected.length;
+    const missing = new Set(keys).size - deleted - failed;
+    const text = `deleted ${deleted} ${resource}, ${children.deleted} children${missing > 0 ? `; ${missing} were not there` : ''}`;
+    print({ deleted, children: children.deleted, missing, failed }, text, json);
+    if (missing + failed > 0) process.exitCode = EXIT.failed;
   });
 }
 
@@ -161,17 +152,14 @@ async function declarationsOf(store: Store, of: string | undefined): Promise<Con
 }
 
 export function defineBackup(backup: Command): void {
-  addOptions(backup, STORE_OPTION(), CONFIG_OPTION(), JSON_OPTION()).action(
-    async (file: string, _options, command: Command) => {
-      await applyConfig(command);
-      const { json } = command.opts();
-      mustHaveFolder(file);
-      await withStore(command.opts().store, { create: false }, async (store) => {
-        await withProgress(`Checking ${file}`, undefined, (progress) =>
-          store.backup(file, rowProgress(progress)),
-        );
-        print({ store: store.name, file }, `${file} is a copy of ${store.name}`, json);
-      });
-    },
-  );
+  addOptions(backup, STORE_OPTION(), CONFIG_OPTION(), JSON_OPTION()).action(async (file: string) => {
+    await applyConfig(backup);
+    const { store: address, json } = backup.opts();
+    mustHaveFolder(file);
+    await withStore(address, { create: false }, async (store) => {
+      const copy = (progress: Progress) => store.backup(file, rowProgress(progress));
+      await withProgress(`Checking ${file}`, undefined, copy);
+      print({ store: store.name, file }, `${file} is a copy of ${store.name}`, json);
+    });
+  });
 }

@@ -1,34 +1,27 @@
 import type { Command, OptionValues } from 'commander';
 import { KEY_KINDS, type KeyRecord, keyValidity } from '../../access/index.ts';
-import type { StoreModel } from '../../compile/model.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { createKey, expiry, keyName, mustBePossible, revokeKey } from '../../store/keys/new-key.ts';
 import type { Store } from '../../store/store.ts';
 import { duration, JSON_OPTION, KEY_WORDS, option, required, SYSTEM_OPTION } from '../options.ts';
 import { print, printSecret, table } from '../output.ts';
-import { defineIdCommand, defineStoreCommand } from '../store-command.ts';
+import { idCommand, onStore } from '../store-command.ts';
 import { reportLines } from '../terminal.ts';
 
 const CONSOLE_HINT = 'Log in with it at the console, at the address that "plat serve" prints.';
 
 export function defineKeys(key: Command): void {
-  const create = {
-    name: 'create',
-    description: 'create a key and print its token, once',
-    opening: 'created',
-    options: [
-      required('--name <name>', 'owner of the key'),
-      option('--kind <kind>', 'interface that the key may use').choices(KEY_KINDS).default('replication'),
-      option('--role <role>', 'role of the key').default('idx'),
-      SYSTEM_OPTION(),
-      option('--expires <date>', 'expiry date'),
-      JSON_OPTION(),
-    ],
-    beforeCreation: (model: StoreModel, given: OptionValues) =>
-      mustBePossible(keyOf(given), model, KEY_WORDS),
-  } as const;
-  defineStoreCommand(key, create, async (store, given) => {
+  const ofNew = [
+    required('--name <name>', 'owner of the key'),
+    option('--kind <kind>', 'interface that the key may use').choices(KEY_KINDS).default('replication'),
+    option('--role <role>', 'role of the key').default('idx'),
+    SYSTEM_OPTION(),
+    option('--expires <date>', 'expiry date'),
+    JSON_OPTION(),
+  ];
+  const create = key.command('create').description('create a key and print its token, once');
+  const creating = async (store: Store, given: OptionValues): Promise<void> => {
     const { kind, json } = given;
     const made = await createKey(store, keyOf(given), KEY_WORDS);
     const output = json ? { json: { ...made.key, token: made.token } } : made.token;
@@ -38,23 +31,25 @@ export function defineKeys(key: Command): void {
     // Not an error, since the developer of a client may need a token that has expired.
     const end = made.key.expiresAt;
     if (end !== null && Date.parse(end) <= Date.now()) reportLines(`The key expired at ${end}.`);
+  };
+  onStore(create, ofNew, creating, {
+    create: true,
+    beforeCreation: (model, given) => mustBePossible(keyOf(given), model, KEY_WORDS),
   });
-  const list = { name: 'list', description: 'list keys and their usage', options: [JSON_OPTION()] };
-  defineStoreCommand(key, list, async (store, { json }) => {
+  const list = key.command('list').description('list keys and their usage');
+  onStore(list, [JSON_OPTION()], async (store, { json }) => {
     const keys = await store.keys.list();
     print(keys, keyTable(keys, await store.now()), json);
   });
-  const revoke = { name: 'revoke', description: 'revoke a key at once, in every running process' };
-  defineIdCommand(key, revoke, async (store, id, { json }) => {
+  const revoke = idCommand(key, 'revoke', 'revoke a key at once, in every running process');
+  onStore(revoke, [JSON_OPTION()], async (store, { json }, id: string) => {
     if (!(await revokeKey(store, id))) throw unknownKey(id);
     print({ id, outcome: 'revoked' }, `${id} is revoked`, json);
   });
-  const rotate = {
-    name: 'rotate',
-    description: 'create a successor with the same rights; the old key remains valid for a while',
-    options: [option('--overlap <duration>', 'how long the old key remains valid').default('24h')],
-  };
-  defineIdCommand(key, rotate, async (store, id, { overlap, json }) => {
+  const successor = 'create a successor with the same rights; the old key remains valid for a while';
+  const overlapOption = option('--overlap <duration>', 'how long the old key remains valid').default('24h');
+  const rotate = idCommand(key, 'rotate', successor);
+  onStore(rotate, [overlapOption, JSON_OPTION()], async (store, { overlap, json }, id: string) => {
     const overlapping = duration('--overlap', overlap, 0);
     const old = (await store.keys.list()).find((each) => each.id === id);
     if (old === undefined) throw unknownKey(id);

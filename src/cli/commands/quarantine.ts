@@ -1,9 +1,10 @@
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 import { platError } from '../../errors/index.ts';
 import { type RetryOptions, retryQuarantined } from '../../replica/quarantine.ts';
 import { withStore } from '../open-store.ts';
 import { addOptions, applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION } from '../options.ts';
 import { EXIT, print, table } from '../output.ts';
+import { onStore } from '../store-command.ts';
 
 interface RetrySettings {
   readonly store: string;
@@ -26,37 +27,33 @@ function askOf({ from, interface: kind, token, source }: RetrySettings): RetryOp
 }
 
 export function defineQuarantine(quarantine: Command): void {
-  const common = (name: string, does: string): Command =>
-    addOptions(
-      quarantine.command(name).description(does),
-      STORE_OPTION(),
-      CONFIG_OPTION(),
-      option('--source <name>', 'only entries of this source'),
-      JSON_OPTION(),
+  const sourceOption = (): Option => option('--source <name>', 'only entries of this source');
+  const list = quarantine.command('list').description('list quarantined records and the reasons');
+  onStore(list, [sourceOption(), JSON_OPTION()], async (store, { source, json }) => {
+    const entries = await store.checkpoints.quarantined(source);
+    const head = ['source', 'resource', 'key', 'since', 'attempts', 'reason'];
+    const rows = entries.map(({ source: of, resource, key, firstAt, attempts, reason }) =>
+      [of, resource, key, firstAt, attempts, reason].map(String),
     );
-  common('list', 'list quarantined records and the reasons').action(async (_options, command: Command) => {
-    await applyConfig(command);
-    const { store: address, source, json } = command.opts();
-    await withStore(address, { create: false }, async (store) => {
-      const entries = await store.checkpoints.quarantined(source);
-      const head = ['source', 'resource', 'key', 'since', 'attempts', 'reason'];
-      const rows = entries.map(({ source: of, resource, key, firstAt, attempts, reason }) =>
-        [of, resource, key, firstAt, attempts, reason].map(String),
-      );
-      print(entries, entries.length === 0 ? 'The quarantine is empty.' : table([head, ...rows]), json);
-    });
+    print(entries, entries.length === 0 ? 'The quarantine is empty.' : table([head, ...rows]), json);
   });
-  addOptions(
-    common(
-      'retry',
+  const retry = quarantine
+    .command('retry')
+    .description(
       'store what can be stored now: at once if the source is given and still has it, else with the next run',
-    ),
+    );
+  addOptions(
+    retry,
+    STORE_OPTION(),
+    CONFIG_OPTION(),
+    sourceOption(),
+    JSON_OPTION(),
     option('--from <url>', 'root of the service: …/Reso/OData or …/v1, to query it now'),
     option('--interface <interface>', 'interface of the root').choices(['reso', 'native']),
     option('--token <token>', 'API key of the source'),
-  ).action(async (_options, command: Command) => {
-    await applyConfig(command);
-    const settings: RetrySettings = command.opts();
+  ).action(async () => {
+    await applyConfig(retry);
+    const settings: RetrySettings = retry.opts();
     const { source, json } = settings;
     const ask = askOf(settings);
     await withStore(settings.store, { create: false }, async (store) => {

@@ -1,30 +1,16 @@
 import type { Command } from 'commander';
 import type { RestampReport } from '../../store/write/bring-back.ts';
-import { withStore } from '../open-store.ts';
-import {
-  addOptions,
-  applyConfig,
-  CLOCK_OPTION,
-  CONFIG_OPTION,
-  JSON_OPTION,
-  STORE_OPTION,
-} from '../options.ts';
+import { CLOCK_OPTION, JSON_OPTION } from '../options.ts';
 import { print } from '../output.ts';
 import { withProgress } from '../progress.ts';
+import { onStore } from '../store-command.ts';
 
 export function defineRestamp(restamp: Command): void {
-  addOptions(restamp, STORE_OPTION(), CONFIG_OPTION(), CLOCK_OPTION(), JSON_OPTION()).action(
-    async (_options, command: Command) => {
-      await applyConfig(command);
-      const { store: address, allowClockJump, json } = command.opts();
-      await withStore(address, { create: false, allowClockJump }, async (store) => {
-        const report = await withProgress(`Bringing timestamps of ${store.name} back`, undefined, () =>
-          store.restamp(),
-        );
-        print(report, text(report), json);
-      });
-    },
-  );
+  onStore(restamp, [CLOCK_OPTION(), JSON_OPTION()], async (store, { json }) => {
+    const title = `Bringing timestamps of ${store.name} back`;
+    const report = await withProgress(title, undefined, () => store.restamp());
+    print(report, text(report), json);
+  });
 }
 
 function text({ records, tombstones, notAfter, epoch }: RestampReport): string {

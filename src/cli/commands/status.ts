@@ -3,30 +3,24 @@ import { keyValidity } from '../../access/index.ts';
 import { replicaSources } from '../../replica/checkpoint/checkpoint.ts';
 import { type SourceStatus, sourceStatus } from '../../replica/status.ts';
 import type { StoreStatus } from '../../store/store.ts';
-import { withStore } from '../open-store.ts';
-import { addOptions, applyConfig, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from '../options.ts';
+import { JSON_OPTION } from '../options.ts';
 import { print, table } from '../output.ts';
+import { onStore } from '../store-command.ts';
 
 export function defineStatus(defined: Command): void {
-  addOptions(defined, STORE_OPTION(), CONFIG_OPTION(), JSON_OPTION()).action(
-    async (_options, command: Command) => {
-      await applyConfig(command);
-      const { store: address, json } = command.opts();
-      await withStore(address, { create: false }, async (store) => {
-        const status = await store.status();
-        const keys = await store.keys.list();
-        const sources: SourceStatus[] = [];
-        for (const source of await replicaSources(store)) {
-          sources.push(await sourceStatus(store, source, Date.now()));
-        }
-        const now = await store.now();
-        const valid = keys.filter((key) => keyValidity(key, now).valid).length;
-        const ahead = await store.ahead();
-        const all = { ...status, ahead, keys: { valid, all: keys.length }, sources };
-        print(all, [...text(status, valid), ...sources.flatMap((each) => ['', ...sourceText(each)])], json);
-      });
-    },
-  );
+  onStore(defined, [JSON_OPTION()], async (store, { json }) => {
+    const status = await store.status();
+    const keys = await store.keys.list();
+    const sources: SourceStatus[] = [];
+    for (const source of await replicaSources(store)) {
+      sources.push(await sourceStatus(store, source, Date.now()));
+    }
+    const now = await store.now();
+    const valid = keys.filter((key) => keyValidity(key, now).valid).length;
+    const ahead = await store.ahead();
+    const all = { ...status, ahead, keys: { valid, all: keys.length }, sources };
+    print(all, [...text(status, valid), ...sources.flatMap((each) => ['', ...sourceText(each)])], json);
+  });
 }
 
 function text(status: StoreStatus, keys: number): string[] {

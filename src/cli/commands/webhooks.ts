@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import type { Command, OptionValues } from 'commander';
 import { platError } from '../../errors/index.ts';
 import { systemClock } from '../../shared/clock.ts';
+import type { Store } from '../../store/store.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -14,7 +15,7 @@ import {
 } from '../../webhooks/operations.ts';
 import { JSON_OPTION, option, required, SYSTEM_OPTION } from '../options.ts';
 import { print, printSecret, table } from '../output.ts';
-import { defineIdCommand, defineStoreCommand } from '../store-command.ts';
+import { idCommand, onStore } from '../store-command.ts';
 import { reportLines } from '../terminal.ts';
 import { webhookPost } from '../webhook-post.ts';
 
@@ -22,24 +23,20 @@ const SECRET_HINT =
   'The receiver verifies messages with this secret (Standard Webhooks). A process of "plat serve" delivers them.';
 
 export function defineWebhooks(webhook: Command): void {
-  const create = {
-    name: 'create',
-    description: 'create a webhook and print its secret, once',
-    opening: 'configured',
-    options: [
-      required('--url <url>', 'address to which changes are posted'),
-      option('--role <role>', 'role whose view of the records it receives').default('idx'),
-      option(
-        '--resources <names>',
-        'only these resources, separated by commas; default: all that the role reads',
-      ),
-      SYSTEM_OPTION(),
-      option('--bearer <token>', 'token of the receiver, which requests contain'),
-      option('--private-hosts', 'allow a URL in a private network'),
-      JSON_OPTION(),
-    ],
-  } as const;
-  defineStoreCommand(webhook, create, async (store, given) => {
+  const ofNew = [
+    required('--url <url>', 'address to which changes are posted'),
+    option('--role <role>', 'role whose view of the records it receives').default('idx'),
+    option(
+      '--resources <names>',
+      'only these resources, separated by commas; default: all that the role reads',
+    ),
+    SYSTEM_OPTION(),
+    option('--bearer <token>', 'token of the receiver, which requests contain'),
+    option('--private-hosts', 'allow a URL in a private network'),
+    JSON_OPTION(),
+  ];
+  const create = webhook.command('create').description('create a webhook and print its secret, once');
+  const creating = async (store: Store, given: OptionValues): Promise<void> => {
     const { url, role, resources = '', system: systems, bearer = null, json } = given;
     const privateHosts = given.privateHosts === true;
     const names = String(resources).split(',').filter(Boolean);
@@ -53,21 +50,16 @@ export function defineWebhooks(webhook: Command): void {
     });
     // On stderr, since scripts take the secret from stdout.
     if (json !== true) reportLines(`${id} receives changes from now on. ${SECRET_HINT}`);
-  });
-  const list = {
-    name: 'list',
-    description: 'list webhooks, their positions and their last errors',
-    options: [JSON_OPTION()],
   };
-  defineStoreCommand(webhook, list, async (store, { json }) => {
+  onStore(create, ofNew, creating, { isConfigured: true });
+  const list = webhook.command('list').description('list webhooks, their positions and their last errors');
+  onStore(list, [JSON_OPTION()], async (store, { json }) => {
     const webhooks = (await store.webhooks.list()).map(shown);
     print(webhooks, webhookTable(webhooks, await store.now()), json);
   });
-  const test = {
-    name: 'test',
-    description: 'send a message without events now, and report the response of the receiver',
-  };
-  defineIdCommand(webhook, test, async (store, id, { json }) => {
+  const about = (name: string, description: string): Command => idCommand(webhook, name, description);
+  const test = about('test', 'send a message without events now, and report the response of the receiver');
+  onStore(test, [JSON_OPTION()], async (store, { json }, id: string) => {
     const { post, close } = webhookPost();
     const { signal } = new AbortController();
     const means = { post, now: () => systemClock.now(), signal };
@@ -77,21 +69,18 @@ export function defineWebhooks(webhook: Command): void {
     }
     print({ id, outcome: 'accepted' }, `${id} has accepted the message`, json);
   });
-  const pause = { name: 'pause', description: 'stop deliveries until it is resumed; no change is lost' };
-  defineIdCommand(webhook, pause, async (store, id, { json }) => {
+  const pause = about('pause', 'stop deliveries until it is resumed; no change is lost');
+  onStore(pause, [JSON_OPTION()], async (store, { json }, id: string) => {
     await pauseWebhook(store, id);
     print({ id, outcome: 'paused' }, `${id} is paused`, json);
   });
-  const resume = { name: 'resume', description: 'resume deliveries immediately where they stopped' };
-  defineIdCommand(webhook, resume, async (store, id, { json }) => {
+  const resume = about('resume', 'resume deliveries immediately where they stopped');
+  onStore(resume, [JSON_OPTION()], async (store, { json }, id: string) => {
     await resumeWebhook(store, id);
     print({ id, outcome: 'resumed' }, `${id} is resumed`, json);
   });
-  const rotate = {
-    name: 'rotate',
-    description: 'print a new secret; for 24 hours, the old one also signs',
-  };
-  defineIdCommand(webhook, rotate, async (store, id, { json }) => {
+  const rotate = about('rotate', 'print a new secret; for 24 hours, the old one also signs');
+  onStore(rotate, [JSON_OPTION()], async (store, { json }, id: string) => {
     const { secret, undo } = await rotateWebhook(store, id);
     await printSecret(json ? { json: { id, secret } } : secret, {
       what: `the new secret of the webhook ${id}`,
@@ -100,17 +89,14 @@ export function defineWebhooks(webhook: Command): void {
       left: `repeat "plat webhook rotate ${id}"`,
     });
   });
-  const remove = { name: 'delete', description: 'delete a webhook' };
-  defineIdCommand(webhook, remove, async (store, id, { json }) => {
+  const remove = about('delete', 'delete a webhook');
+  onStore(remove, [JSON_OPTION()], async (store, { json }, id: string) => {
     await deleteWebhook(store, id);
     print({ id, outcome: 'deleted' }, `${id} is deleted`, json);
   });
-  const replay = {
-    name: 'replay',
-    description: 'deliver again, or from another position on',
-    options: [required('--since <position>', 'a number of the sequence of changes, start or end')],
-  };
-  defineIdCommand(webhook, replay, async (store, id, { since, json }) => {
+  const replay = about('replay', 'deliver again, or from another position on');
+  const since = required('--since <position>', 'a number of the sequence of changes, start or end');
+  onStore(replay, [since, JSON_OPTION()], async (store, { since, json }, id: string) => {
     await replayWebhook(store, id, since);
     print({ id, outcome: 'replayed', since }, `${id} delivers the changes since ${since}`, json);
   });
