@@ -53,6 +53,13 @@ export class AuxiliaryFailure extends RequestFailure {
   }
 }
 
+/** Two pages by offset do not overlap as they should: records in between may be in neither. */
+export class RowsMoved extends RequestFailure {
+  constructor() {
+    super('rejected', 'The source pages by offset, and its records moved between two pages');
+  }
+}
+
 export const stopped = (): RequestFailure => new RequestFailure('stopped', 'It was stopped');
 
 /** Whether an error is the failure of the very request that was made. */

@@ -26,8 +26,10 @@ export const isAboutAccounts = (collection: string): boolean =>
 
 /** Where a walk continues. It does not change with the size of the pages. */
 export const POSITION = kinds({
-  link: object({ url: text }),
-  skip: object({ skip: number }),
+  /** Of a link from a page that was requested by offset: the rows before it, and the row at which such links end. */
+  link: object({ url: text, skip: optional(number), end: optional(number) }),
+  /** Keys of rows before it, with which the page begins unless rows have moved. */
+  skip: object({ skip: number, after: optional(listOf(text)) }),
   token: object({ token: text }),
 });
 export type WalkPosition = Shaped<typeof POSITION>;

@@ -7,7 +7,7 @@ import type { Copy } from '../copy/copy.ts';
 import { movedChildren } from '../copy/pending-fetches.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
-import { RequestFailure, stopped } from '../http/failure.ts';
+import { RequestFailure, RowsMoved, stopped } from '../http/failure.ts';
 import type { LoadEvent } from '../machine/states.ts';
 import { edgesOf, type PageRequest, type Walk } from '../source/source.ts';
 import { settledAt } from './download.ts';
@@ -30,16 +30,21 @@ export async function update(copy: Copy, resource: string): Promise<void> {
   // The first page of a walk may have been requested before; its filter is not asked twice.
   if (before.kind === 'updating' && before.position === undefined) await lose(copy, resource);
   let isTakenUp = checkpoint.load(resource).kind === 'updating';
+  let moved: string | undefined;
   for (let round = 1; ; round++) {
     if (checkpoint.load(resource).kind === 'current' && !(await openWindow(copy, resource))) break;
     try {
-      await readWindow(copy, resource);
+      // A source whose records always move is copied nevertheless, as far as its pages go.
+      const isLoose = round >= MOST_ROUNDS && moved !== undefined;
+      await readWindow(copy, resource, isLoose);
+      if (isLoose) report({ kind: 'unsure', resource, reason: `${moved}, of ${MOST_ROUNDS - 1} windows` });
       // A window that an earlier run opened may have ended long ago; a window of this run covers later changes.
       if (!isTakenUp) break;
       isTakenUp = false;
     } catch (error) {
       if (!(error instanceof LostPosition)) throw error;
       await lose(copy, resource);
+      moved = error.cause instanceof RowsMoved ? error.message : undefined;
       if (round >= MOST_ROUNDS) {
         throw new RequestFailure('transient', `The window was lost ${MOST_ROUNDS} times: ${error.message}`);
       }
@@ -77,7 +82,8 @@ async function openWindow(copy: Copy, resource: string): Promise<boolean> {
   }
 }
 
-async function readWindow(copy: Copy, resource: string): Promise<void> {
+/** @param isLoose whether pages by offset may fail to overlap */
+async function readWindow(copy: Copy, resource: string, isLoose: boolean): Promise<void> {
   const { checkpoint, feed, settings, store } = copy;
   const { fields: known } = (await store.model()).resource(resource);
   const own = feed.windowField(resource);
@@ -88,15 +94,26 @@ async function readWindow(copy: Copy, resource: string): Promise<void> {
     const field = fields[state.pass] ?? own;
     const lower = timestampFrom(Date.parse(state.cursor) - edgesOf(feed.capabilities).overlap);
     const window: Walk = { kind: 'window', field, lower, upper: state.upper };
-    await readPass(copy, resource, window, state.pass >= fields.length - 1);
+    const isLast = state.pass >= fields.length - 1;
+    await readPass(copy, resource, window, { isLast, isLoose });
   }
 }
 
-async function readPass(copy: Copy, resource: string, window: Walk, isLast: boolean): Promise<void> {
+async function readPass(
+  copy: Copy,
+  resource: string,
+  window: Walk,
+  { isLast, isLoose }: { readonly isLast: boolean; readonly isLoose: boolean },
+): Promise<void> {
   const { checkpoint, feed, sizeOf, report } = copy;
   const state = checkpoint.load(resource);
   if (state.kind !== 'updating') return;
-  const fetch = (request: PageRequest) => feed.page(resource, window, request);
+  const fetch = (request: PageRequest) => {
+    const { position } = request;
+    const isFree = isLoose && position?.kind === 'skip';
+    const at: typeof position = isFree ? { kind: 'skip', skip: position.skip } : position;
+    return feed.page(resource, window, { ...request, position: at });
+  };
   const known = () => checkpoint.knownKeys(resource);
   const noted = await notesOfPages(copy, resource);
   let done = state.rows;

@@ -17,8 +17,8 @@ export const PROBES: ReadonlySet<string | null> = new Set(['1', '5']);
 
 /** What the server can do and how it does it. A test may change all of it while the server runs. */
 export interface Traits {
-  /** Form of its links to the next page: absolute, relative, its query alone, with another host, or none. */
-  links: 'absolute' | 'relative' | 'query' | 'none' | { readonly origin: string };
+  /** Form of its links to the next page: absolute, with an offset, relative, its query alone, with another host, or none. */
+  links: 'absolute' | 'offset' | 'relative' | 'query' | 'none' | { readonly origin: string };
   /** The meaning of `$top`. */
   top: 'page' | 'total';
   /** Its largest page. */
@@ -164,12 +164,12 @@ function linkTo(server: ODataServer, { path, query }: Seen, place: number, left:
   if (links === 'none') return undefined;
   const next = new URLSearchParams(query);
   next.delete('$skip');
-  next.set('$skiptoken', String(place));
+  next.set(links === 'offset' ? '$skip' : '$skiptoken', String(place));
   if (top === 'total' && query.has('$top')) next.set('$top', String(left));
   const target = `${path.replace('/odata/', '')}?${next}`;
   if (links === 'relative') return target;
   if (links === 'query') return `?${next}`;
-  return `${links === 'absolute' ? server.origin : links.origin}/odata/${target}`;
+  return `${typeof links === 'string' ? server.origin : links.origin}/odata/${target}`;
 }
 
 type Term = (record: Json) => boolean;

@@ -13,8 +13,9 @@ import {
   shownOf,
 } from '../answer.ts';
 import type { Capabilities, Source } from '../source.ts';
-import { givenLink, readListPage } from './lists.ts';
+import { linkOf, readListPage } from './lists.ts';
 import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';
+import { offsetOf } from './offsets.ts';
 import { ATTEMPTS, answerAt, orKeysAlone, PROBED, probeRecords } from './probe-records.ts';
 import { resoSource, type TopMeans } from './reso-source.ts';
 import { withOptions } from './urls.ts';
@@ -52,7 +53,7 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Source
   const first = known.find((name) => name === 'Property') ?? known[0] ?? 'Property';
   const collection = `${root}${first}`;
   const key = dictionary.resources.get(first)?.key ?? 'ListingKey';
-  const probe = await probeCollection(client, collection, key);
+  const probe = await probeCollection(client, root, collection, key);
   const expansions = await workingExpansions(client, root, known, metadata);
   const hasChildren = first === 'Property' && expansions.length === 0;
   const access = probe.isPlat ? {} : await probeRecords({ client, collection, key, hasChildren });
@@ -64,7 +65,7 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Source
     children: expansions.length > 0 ? 'expanded' : 'childrenAt' in access ? 'per-listing' : 'none',
     expansions: expansions.length > 0 ? expansions : SPECIFIED,
     windowField,
-    pagesByLink: probe.topMeans !== 'offset',
+    pagesByLink: probe.pagesByLink,
     counts: probe.counts,
     asksForMany: probe.isPlat,
     resources: known,
@@ -134,9 +135,7 @@ function isBrokenOff(text: string): boolean {
   return hasBegun && !/<\/(?:\w+:)?Edmx\s*>\s*$/.test(text);
 }
 
-interface Probe {
-  readonly isPlat: boolean;
-  readonly counts: boolean;
+interface Probe extends Pick<Capabilities, 'isPlat' | 'counts' | 'pagesByLink'> {
   readonly topMeans: TopMeans;
 }
 
@@ -144,13 +143,21 @@ interface Probe {
  * Requests one row of many, which shows whether the server links to the rest, that is, what `$top` means to it. A feed
  * of one record shows nothing; every server can be read by offset.
  */
-async function probeCollection(client: SourceClient, address: string, key: string): Promise<Probe> {
-  const read = (answer: Answer) => ({ page: readListPage(answer).page, isPlat: isFromPlat(answer) });
+async function probeCollection(
+  client: SourceClient,
+  root: string,
+  address: string,
+  key: string,
+): Promise<Probe> {
+  const read = (answer: Answer) => {
+    const list = readListPage(answer);
+    return { page: list.page, link: linkOf(list, root), isPlat: isFromPlat(answer) };
+  };
   const one = (options: readonly string[], attempts?: number) =>
     client.get(withOptions(address, ['$top=1', ...options]), read, { attempts });
   const ask = (...counted: readonly string[]) =>
     orKeysAlone(key, (select, attempts) => one([...select, ...counted], attempts));
-  const { page, isPlat } = await ask('$count=true').catch(async (error: unknown) => {
+  const { page, link, isPlat } = await ask('$count=true').catch(async (error: unknown) => {
     if (isUnsupported(error)) return ask();
     if (!isOfRequest(error) || !isServerFault(error)) throw error;
     // To count all records may be too much for it.
@@ -159,17 +166,23 @@ async function probeCollection(client: SourceClient, address: string, key: strin
     });
   });
   const counts = typeof page['@odata.count'] === 'number';
-  if (givenLink(page) !== undefined) return { isPlat, counts, topMeans: 'page' };
+  if (link !== undefined) return { isPlat, counts, topMeans: 'page', pagesByLink: !isOffset(link) };
   const headers = { prefer: 'odata.maxpagesize=1' };
-  const hasLink = (answer: Answer): boolean => givenLink(readListPage(answer).page) !== undefined;
   // If the page ignores the preference, one record is enough to make it too large.
-  const links = await attempt(() =>
+  const further = await attempt(() =>
     orKeysAlone(key, (select, attempts) =>
-      client.get(withOptions(address, select), hasLink, { headers, attempts }),
+      client.get(withOptions(address, select), (answer) => ({ link: linkOf(readListPage(answer), root) }), {
+        headers,
+        attempts,
+      }),
     ),
   );
-  return { isPlat, counts, topMeans: links === true || isPlat ? 'total' : 'offset' };
+  const next = further?.link;
+  if (next === undefined && !isPlat) return { isPlat, counts, topMeans: 'offset', pagesByLink: false };
+  return { isPlat, counts, topMeans: 'total', pagesByLink: next === undefined || !isOffset(next) };
 }
+
+const isOffset = (link: string): boolean => offsetOf(link) !== undefined;
 
 /**
  * The collections that the server expands, by the names that it declares. A response that is too large to be read also

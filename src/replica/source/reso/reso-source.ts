@@ -35,6 +35,7 @@ import type {
 import { deltaFeed } from './delta-links.ts';
 import { entityEventFeed } from './entity-events.ts';
 import { deltaLinkOf, type ListAnswer, linkOf, readList, ShortList } from './lists.ts';
+import { offsetOf, overlapping, rowsAfter, skipped } from './offsets.ts';
 import {
   childAddress,
   filterOf,
@@ -63,9 +64,6 @@ interface ResoSourceOptions extends SourceOptions {
  * - `offset`: nothing leads on, or it is unknown whether anything would; `$top` and `$skip` do.
  */
 export type TopMeans = 'page' | 'total' | 'offset';
-
-const skipped = (position: WalkPosition | undefined): number =>
-  position?.kind === 'skip' ? position.skip : 0;
 
 /** A server that cuts lists without a link cuts them at a multiple of this. */
 const ROUND = 5;
@@ -113,14 +111,26 @@ export function resoSource(options: ResoSourceOptions): Source {
     return withOptions(collection, [...top, ...query, ...skip]);
   }
 
-  /** The next page: the link, or an offset if the server sends none but may have more. */
-  function nextOf(answer: ListAnswer, { position }: Pick<PageRequest, 'position'>): WalkPosition | undefined {
+  /** The next page: the link, or an offset if the link leads to one, or if the server sends none but may have more. */
+  function nextOf(
+    answer: ListAnswer,
+    { position, size }: Pick<PageRequest, 'position' | 'size'>,
+  ): WalkPosition | undefined {
     const { values } = answer;
+    const before = skipped(position);
+    const rows = before + values.length;
     const link = linkOf(answer, root);
-    if (link !== undefined) return { kind: 'link', url: client.resolve(link) };
-    if (topMeans !== 'offset' || position?.kind === 'link') return undefined;
+    if (link !== undefined) {
+      const url = client.resolve(link);
+      const skip = offsetOf(url);
+      if (skip !== undefined) return { kind: 'skip', skip };
+      if (topMeans !== 'offset') return { kind: 'link', url };
+      return { kind: 'link', url, skip: rows, end: position?.kind === 'link' ? position.end : before + size };
+    }
+    // Links that end after as many rows as `$top` requested lead to no further ones.
+    const isEnd = topMeans !== 'offset' || (position?.kind === 'link' && rows !== position.end);
     // A server may send fewer records than requested and still have more, and count only the page; an empty page is the end.
-    return values.length === 0 ? undefined : { kind: 'skip', skip: skipped(position) + values.length };
+    return isEnd || values.length === 0 ? undefined : { kind: 'skip', skip: rows };
   }
 
   function keysOf(name: string, values: readonly unknown[]): SourceKey[] {
@@ -172,7 +182,15 @@ export function resoSource(options: ResoSourceOptions): Source {
       const query = [...filterOf(walk), ...counted, ...expand(name)];
       const answer = await (isTracked(walk, request) ? tracked : read)(name, query, request);
       const delta = deltaLinkOf(answer, root);
-      return { ...pageOf(name, answer.values, answer.facts), next: nextOf(answer, request), delta };
+      const next = nextOf(answer, request);
+      if (walk.kind === 'all') return { ...pageOf(name, answer.values, answer.facts), next, delta };
+      const keys = (values: readonly unknown[]) => keysOf(name, values).map(({ key }) => key);
+      const fresh = rowsAfter(answer.values, request.position, (value) => keys([value])[0]);
+      return {
+        ...pageOf(name, fresh, answer.facts),
+        next: overlapping(next, answer.values, fresh, keys),
+        delta,
+      };
     },
     async keys(name, request) {
       const answer = await read(name, [keysAlone(name), ...counted], request);
@@ -266,7 +284,7 @@ export function resoSource(options: ResoSourceOptions): Source {
         break; // a server that knows no $skip here
       }
       pages.push(pageOf(name, values, facts));
-      const next = values.length === 0 ? undefined : nextOf(answer, { position });
+      const next = values.length === 0 ? undefined : nextOf(answer, { position, size });
       // As many as were requested: a server that pages by offset need not be asked whether there are more.
       position = next?.kind === 'link' || values.length < size ? next : undefined;
     } while (position !== undefined);
