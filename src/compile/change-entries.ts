@@ -25,7 +25,7 @@ export function visibleEntries(model: StoreModel, scope: EntryScope | undefined)
     ...(scope === undefined
       ? [sql`c.kind <> 'all'`]
       : [sql`(c.was | c.visible) & ${integer(scope.bit)} <> 0`]),
-    ...(scope?.systems === undefined ? [] : [ofSystems(model, scope.systems)]),
+    scope?.systems === undefined ? sql`c.kind <> 'left'` : ofSystems(model, scope.systems),
     ...storedAsRecords(model),
   ];
 }

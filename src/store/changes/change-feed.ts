@@ -135,7 +135,9 @@ export function feedStatement(
     ...(resources === undefined ? [] : [isOneOf(sql`c.resource`, resources)]),
   ]);
   const given =
-    shown === undefined ? seen : sql`(${seen}) OR (${isOneOf(sql`c.resource`, shown)} AND c.kind <> 'all')`;
+    shown === undefined
+      ? seen
+      : sql`(${seen}) OR (${isOneOf(sql`c.resource`, shown)} AND c.kind NOT IN ('all', 'left'))`;
   const window = sql`SELECT seq FROM plat_changes WHERE seq > ${after} ORDER BY seq
     LIMIT ${integer(Math.max(LOOKED_AT, 2 * limit))}`;
   const commitName = (of: Sql): Sql => sql`(SELECT key FROM plat_changes WHERE seq = ${of})`;

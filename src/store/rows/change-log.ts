@@ -143,9 +143,15 @@ export class ChangeLog {
       for (const key of keys) {
         const { before, after } = noted.get(key) ?? NOTHING;
         const { visible: was, system } = before ?? NOBODY;
-        if (after === undefined || (before !== undefined && system !== after.system)) {
+        if (after === undefined) {
           yield { resource, key, kind: 'deleted', was, visible: 0, system };
-        } else if ((was & ~after.visible) !== 0) {
+          continue;
+        }
+        if (system !== null && system !== after.system) {
+          const kept = was & after.visible;
+          if (kept !== 0) yield { resource, key, kind: 'left', was: kept, visible: 0, system };
+        }
+        if ((was & ~after.visible) !== 0) {
           const left = isOnlyLeft(before, after)
             ? { was, visible: after.visible }
             : { was: was & ~after.visible, visible: 0 };
@@ -163,7 +169,7 @@ export class ChangeLog {
           resource,
           key,
           kind,
-          was: before?.system === system ? before.visible & visible : 0,
+          was: (before?.visible ?? 0) & visible,
           visible,
           system,
         };

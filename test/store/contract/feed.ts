@@ -203,6 +203,48 @@ export function feedContract(engine: Engine): void {
     );
   });
 
+  test('a record that gets an originating system, or loses it, has one entry for each reader', async (t) => {
+    const { store, write } = await makeWorld(engine, t);
+    const inSystem = (OriginatingSystemID: string | null, StandardStatus = 'Active') =>
+      write('Property', listing('A', { OriginatingSystemID, StandardStatus, Media: [photo('M')] }));
+    await inSystem(null);
+    const ofX = { systems: ['X'] };
+    const readers = [
+      undefined,
+      PRIVATE,
+      IDX,
+      { ...PRIVATE, ...ofX },
+      { ...IDX, ...ofX },
+      { ...IDX, systems: ['Y'] },
+    ];
+    let { position } = await pageOf(store, 'end');
+    const received = async () => {
+      const lines = await Promise.all(
+        readers.map(async (viewer) =>
+          linesOf((await changesSince(store, position, viewer)).changes)
+            .filter((line) => line.includes('Property'))
+            .map((line) => line.replace(' Property A', '')),
+        ),
+      );
+      position = (await pageOf(store, 'end')).position;
+      return lines;
+    };
+    await inSystem('X');
+    assert.deepEqual(await received(), [['changed'], ['changed'], ['changed'], ['changed'], ['changed'], []]);
+    await inSystem(null);
+    assert.deepEqual(await received(), [['changed'], ['changed'], ['changed'], ['deleted'], ['deleted'], []]);
+    await inSystem('X', 'Withdrawn');
+    // The operator sees the entry of the role that lost it, and that of the role that kept it.
+    const both = ['changed', 'changed'];
+    assert.deepEqual(await received(), [both, ['changed'], ['deleted'], ['changed'], [], []]);
+    await inSystem(null);
+    assert.deepEqual(await received(), [['changed'], ['changed'], ['changed'], ['deleted'], [], []]);
+    await inSystem('X');
+    assert.deepEqual(await received(), [['changed'], ['changed'], ['changed'], ['changed'], ['changed'], []]);
+    await inSystem(null, 'Withdrawn');
+    assert.deepEqual(await received(), [both, ['changed'], ['deleted'], ['deleted'], ['deleted'], []]);
+  });
+
   test('a new day and changed rules are reported to the roles that they concern', async (t) => {
     const clock = testClock('2026-05-31T23:59:00Z');
     const { store, write, again } = await makeWorld(engine, t, { clock });
