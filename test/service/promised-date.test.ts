@@ -79,9 +79,11 @@ test('a Date is never later than a valid promise, and waits only when it lags by
   const clock = {
     sleep: async (milliseconds: number) => {
       state.slept += milliseconds;
+      await sleeping();
     },
   };
   const moment = new PromisedDate(store, clock);
+  let sleeping = async (): Promise<void> => undefined;
   const look = async (): Promise<readonly [lag: number, asked: number, slept: number]> => {
     const { asked, slept } = state;
     const date = await moment.now();
@@ -126,6 +128,9 @@ test('a Date is never later than a valid promise, and waits only when it lags by
   );
   state.now += 5000;
   assert.deepEqual(await look(), [-5001, 401, 2000], 'a Date that lags by more waits for up to 2 s');
+  sleeping = () => new Promise<void>(() => undefined);
+  assert.deepEqual(await look(), [-5001, 1, 5], 'the next response does not wait for the same writer');
+  assert.deepEqual(await look(), [-5001, 1, 0]);
   state.isFree = true;
   assert.deepEqual(await look(), [0, 1, 0]);
   state.now -= MINUTE;

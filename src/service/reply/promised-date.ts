@@ -12,7 +12,7 @@ import { PROMISE_STANDS } from '../../store/write/commit-timestamps.ts';
 const RENEWED_BEFORE = 500;
 /** How far the date may lag behind the clock before a response waits for a new promise. */
 const LAG = 5000;
-/** How long a response then waits, how long in a store that has never made a promise, and how often it checks. */
+/** How long responses then wait, how long in a store that has never made a promise, and how often they check. */
 const PATIENCE = 2000;
 const FIRST_PATIENCE = 30_000;
 const INTERVAL = 5;
@@ -23,6 +23,9 @@ export class PromisedDate {
   #standsUntil = Number.NEGATIVE_INFINITY;
   #last = Number.NEGATIVE_INFINITY;
   #renewing: Promise<boolean> | undefined;
+  #waiting: Promise<void> | undefined;
+  /** Whether a wait has ended without a new promise; no response waits again before there is one. */
+  #isInVain = false;
 
   constructor(store: Pick<Store, 'now' | 'horizon'>, clock: Pick<Clock, 'sleep'>) {
     this.#store = store;
@@ -31,18 +34,36 @@ export class PromisedDate {
 
   /** Milliseconds since 1970. */
   async now(): Promise<number> {
-    for (let waited = 0; ; waited += INTERVAL) {
-      const now = await this.#store.now();
-      if (this.promised(now) !== undefined) return now;
-      // Problems of the store are reported by the requests that read from it.
-      if (!(await this.#renew())) return now;
-      const lag = now - this.#standsUntil;
-      if (lag <= 0) return now;
-      if (lag <= LAG) return this.#standsUntil;
-      const isFirst = this.#standsUntil <= PROMISE_STANDS;
-      if (waited >= (isFirst ? FIRST_PATIENCE : PATIENCE)) return isFirst ? now : this.#standsUntil;
-      await this.#clock.sleep(INTERVAL);
-    }
+    const now = await this.#store.now();
+    if (this.promised(now) !== undefined) return now;
+    // Problems of the store are reported by the requests that read from it.
+    if (!(await this.#renew())) return now;
+    if (now - this.#standsUntil <= LAG) return Math.min(now, this.#standsUntil);
+    const isFirst = this.#standsUntil <= PROMISE_STANDS;
+    const renewed = this.#awaitNext(isFirst ? FIRST_PATIENCE : PATIENCE);
+    // A writer that held up one response for so long would hold up the others as well.
+    if (isFirst || !this.#isInVain) await renewed;
+    const later = await this.#store.now();
+    return (
+      this.promised(later) ?? (isFirst && this.#standsUntil <= PROMISE_STANDS ? later : this.#standsUntil)
+    );
+  }
+
+  /** Requests promises until the date no longer lags, for all responses together. */
+  #awaitNext(patience: number): Promise<void> {
+    const wait = async (): Promise<void> => {
+      for (let waited = 0; waited < patience; waited += INTERVAL) {
+        await this.#clock.sleep(INTERVAL);
+        if (!(await this.#renew()) || (await this.#store.now()) - this.#standsUntil <= LAG) return;
+      }
+      this.#isInVain = true;
+    };
+    this.#waiting ??= wait()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#waiting = undefined;
+      });
+    return this.#waiting;
   }
 
   /**
@@ -65,6 +86,7 @@ export class PromisedDate {
       .horizon()
       .then(
         ({ standsUntil }) => {
+          if (standsUntil !== this.#standsUntil) this.#isInVain = false;
           this.#standsUntil = standsUntil;
           return true;
         },
