@@ -95,6 +95,17 @@ export interface ResoShape {
   readonly root: string;
 }
 
+/** Records with these fields and nothing else. @param root of the service, if it is written into them */
+export const plainShape = (fields: readonly Field[], root = ''): ResoShape => ({
+  kind: 'reso',
+  selection: { all: false, fields, hidden: [] },
+  computed: [],
+  expansions: [],
+  omitNulls: false,
+  annotateHidden: false,
+  root,
+});
+
 /** The shape of the custom fields of a record, which belong to it. */
 export const partShape = (shape: ResoShape): ResoShape =>
   shape.control === undefined ? shape : { ...shape, control: { ...shape.control, isPart: true } };

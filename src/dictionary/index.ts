@@ -28,6 +28,7 @@ export {
   customFieldsOf,
   FIRST_LINE,
   findNavigation,
+  keyField,
   leadsToCustomFields,
   NATIVE_ALIASES,
 } from './names.ts';

@@ -5,7 +5,7 @@
 
 import { perObject } from '../shared/per-object.ts';
 import { NAVIGATION_OF_NAME } from './listing-parts.ts';
-import type { Navigation, Resource } from './types.ts';
+import type { Field, Navigation, Resource } from './types.ts';
 
 /**
  * The native interface names keys of agents and offices `…Id` where RESO says `…Key`
@@ -30,6 +30,13 @@ export const NATIVE_ALIASES: ReadonlyMap<string, string> = new Map([
 
 /** The first line of a listing's address, and its source field: the part before the first comma. */
 export const FIRST_LINE = { name: 'UnparsedFirstLineAddress', of: 'UnparsedAddress' } as const;
+
+/** The field that identifies the records of a resource. */
+export function keyField({ name, key, fields }: Resource): Field {
+  const field = fields.get(key);
+  if (field === undefined) throw new Error(`${name} has no key`);
+  return field;
+}
 
 /** The navigation of a resource by its own name or, for a listing, by one of the other names. */
 export function findNavigation(resource: Resource, name: string): Navigation | undefined {

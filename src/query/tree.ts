@@ -347,6 +347,21 @@ export function operandsOf(expression: Expression): readonly Expression[] {
   }
 }
 
+/** A field of the record itself, or of one that navigations lead to. */
+export const fieldOf = (field: Field, via: readonly Navigation[] = []): FieldReference => ({
+  kind: 'field',
+  type: field.type.kind,
+  scope: 0,
+  via,
+  field,
+});
+
+/** The condition that all of these conditions hold; undefined: there are none. */
+export function allOf(...conditions: readonly (Expression | undefined)[]): Expression | undefined {
+  const terms = conditions.filter((each) => each !== undefined);
+  return terms.length > 1 ? { kind: 'and', terms } : terms[0];
+}
+
 export interface OrderTerm {
   readonly expression: Expression;
   readonly descending: boolean;

@@ -55,6 +55,13 @@ export interface Session {
   readonly now: number;
 }
 
+/** A request that may be answered, as the handlers of every interface get it. */
+export interface KeyedExchange {
+  readonly context: ServiceContext;
+  readonly exchange: Exchange;
+  readonly session: Session;
+}
+
 /** A part of a body: plain, or in deflated form. */
 export type Part = string | Uint8Array | DeflatedList;
 
@@ -150,13 +157,17 @@ const HOUR = 3600;
  * URLs of files are valid for at least the configured number of hours. The expiry is rounded up to a whole hour, so that a URL
  * stays the same, and cacheable, for up to an hour.
  */
-export function signingFor(
-  context: Pick<ServiceContext, 'fileHours'>,
-  exchange: Pick<Exchange, 'base'>,
-  { view, now }: Pick<Session, 'view' | 'now'>,
-): FileSigning {
+export function signingFor({
+  context: { fileHours },
+  exchange: { base },
+  session: { view, now },
+}: {
+  readonly context: Pick<ServiceContext, 'fileHours'>;
+  readonly exchange: Pick<Exchange, 'base'>;
+  readonly session: Pick<Session, 'view' | 'now'>;
+}): FileSigning {
   const hour = Math.floor(now / 1000 / HOUR) + 1;
-  return { base: exchange.base, role: view.role.name, expires: (hour + context.fileHours) * HOUR };
+  return { base, role: view.role.name, expires: (hour + fileHours) * HOUR };
 }
 
 /** The part of every query that depends on the client and on the time of the request. */

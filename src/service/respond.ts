@@ -138,7 +138,7 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
         const read = { ...context.read, caller: exchange.account, damaged, look };
         const asked = await withWholeQuery(exchange, meaning);
         const own = asked.path === path ? route : routeOf(asked);
-        const make = () => answerBy({ ...context, read }, asked, session, own.path);
+        const make = () => answerBy({ context: { ...context, read }, exchange: asked, session }, own.path);
         return damaged === undefined ? replies.of(asked, session, seen.commit, make) : make();
       };
       return surely(begun.caller, serve, ({ key, model }) => {

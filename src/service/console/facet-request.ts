@@ -14,7 +14,7 @@ import { type OptionText, shown, typeMismatch } from '../../query/odata/option-t
 import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
 import { parseResourcePath } from '../../query/odata/resource-path.ts';
 import type { ResourceSchema } from '../../query/schema.ts';
-import type { Exchange, ServiceContext, Session } from '../exchange.ts';
+import type { KeyedExchange } from '../exchange.ts';
 import { understand } from '../native/accounts.ts';
 import { bindListings, listingNames, listingResource } from '../native/listings.ts';
 import { bind, nativeExchange, type RoutedExchange } from '../native/native-request.ts';
@@ -83,17 +83,13 @@ const ofField = (field: Field): Counted => ({ kind: 'field', field });
  * @throws PlatError `pathNotFound`, `resourceUnknown`, `fieldUnknown`, `typeMismatch`, `optionInvalid`, and the errors
  * of the filter
  */
-export function facetRequest(
-  context: ServiceContext,
-  exchange: Exchange,
-  session: Session,
-  given: string,
-): FacetRequest {
+export function facetRequest(request: KeyedExchange, given: string): FacetRequest {
+  const { exchange } = request;
   const { nativeRoot } = exchange.surface;
   const isNative = nativeRoot !== undefined && `/${given}`.startsWith(nativeRoot);
   const asked = isNative
-    ? askedOfNative({ ...nativeExchange(context, exchange, session), takes: ['_filter'] }, given)
-    : askedOfReso(exchange, session, given);
+    ? askedOfNative({ ...nativeExchange(request), takes: ['_filter'] }, given)
+    : askedOfReso(request, given);
   const { collection, written } = asked;
   const own = new URLSearchParams(exchange.query);
   const measured = measuredField(asked, own.get('histogram') ?? '');
@@ -101,7 +97,7 @@ export function facetRequest(
   return { collection, written, ...countedFields(asked, own.get('fields') ?? ''), measured, edges };
 }
 
-function askedOfReso(exchange: Exchange, session: Session, given: string): Asked {
+function askedOfReso({ exchange, session }: KeyedExchange, given: string): Asked {
   const { schema } = session.view;
   const options = parseQueryOptions(exchange.query);
   const path = parseResourcePath(given, schema, options.aliases);

@@ -5,7 +5,7 @@
 import type { Facets, FieldFacet, Histogram, HistogramRanges, RecordQuery } from '../../compile/read.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { typeMismatch } from '../../query/odata/option-text.ts';
-import { asking, type Exchange, json, type Reply, type ServiceContext, type Session } from '../exchange.ts';
+import { asking, json, type KeyedExchange, type Reply } from '../exchange.ts';
 import { ROUGH_EDGES, rangeEdges } from './edges.ts';
 import { type FacetPart, type FacetRequest, facetRequest } from './facet-request.ts';
 
@@ -17,14 +17,10 @@ const MOST_VALUES = 50;
 const MOST_ADDED = 10_000;
 
 /** @param given the path below `FACETS_ROOT`, percent-encoded */
-export async function facets(
-  context: ServiceContext,
-  exchange: Exchange,
-  session: Session,
-  given: string,
-): Promise<Reply> {
+export async function facets(request: KeyedExchange, given: string): Promise<Reply> {
+  const { context, exchange, session } = request;
   exchange.timings.start('parse');
-  const asked = facetRequest(context, exchange, session, given);
+  const asked = facetRequest(request, given);
   const { collection, names, parts, measured, written } = asked;
   exchange.timings.start('store');
   const count = (

@@ -111,7 +111,7 @@ function followingOf(
       ? {
           records: {
             root: `${exchange.base}${exchange.surface.resoRoot ?? '/'}`,
-            files: (view, now) => signingFor(context, exchange, { ...session, view, now }),
+            files: (view, now) => signingFor({ context, exchange, session: { view, now } }),
             written: (view, resource, text) => {
               if (!view.enumerations) return text;
               const given = { resource, expansions: [] };

@@ -151,8 +151,8 @@ export class KeptReplies {
     const { basis, bytes, text } = known;
     const { expires } = basis;
     if (text?.isWritten === false && !text.isDropped) return undefined;
-    if (expires !== undefined && expires !== signingFor(this.#context, exchange, asker).expires)
-      return drop();
+    const signing = { context: this.#context, exchange, session: asker };
+    if (expires !== undefined && expires !== signingFor(signing).expires) return drop();
     const { account, timings, headers } = exchange;
     timings.start('store');
     const age = basis.lists === undefined ? undefined : await this.#ageOf(basis.lists);

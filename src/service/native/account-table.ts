@@ -5,7 +5,7 @@
 import type { Field, Navigation } from '../../dictionary/index.ts';
 import type { NativeName, NativeNames } from '../../query/native/names.ts';
 import type { Schema } from '../../query/schema.ts';
-import type { Expression, FieldReference, Literal } from '../../query/tree.ts';
+import { type Expression, type FieldReference, fieldOf, type Literal } from '../../query/tree.ts';
 
 /** The two kinds of accounts. */
 export const USER_TYPES = ['Member', 'Office'] as const;
@@ -158,20 +158,13 @@ function findName(schema: Schema, type: UserType, name: string): NativeName {
   if (LISTS.has(name)) return { kind: 'composite', fields: found.map((each) => each.field) };
   const [first, second] = found;
   if (first !== undefined && second !== undefined) {
-    return { kind: 'computed', expression: firstOf([first, second].map(reference)) };
+    const texts = [first, second].map(({ field, via }) => fieldOf(field, via));
+    return { kind: 'computed', expression: firstOf(texts) };
   }
   if (first !== undefined) return { kind: 'field', ...first };
   const own = origin.kind === 'fields' ? schema.of(type).findField(origin.names[0] ?? '') : undefined;
   return own?.kind === 'hidden' ? { kind: 'hidden', field: own.field } : { kind: 'unknown' };
 }
-
-const reference = ({ field, via }: AccountField): FieldReference => ({
-  kind: 'field',
-  type: 'string',
-  scope: 0,
-  via,
-  field,
-});
 
 const NULL: Literal = { kind: 'literal', type: 'null', value: null };
 

@@ -1,11 +1,11 @@
 /** Members and Offices as the accounts of the native interface: one collection over both resources. */
 import type { MergedSource, RecordQuery } from '../../compile/read.ts';
-import type { Field } from '../../dictionary/index.ts';
+import { type Field, keyField } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { canonicalText } from '../../query/canonical.ts';
 import type { NativeNames } from '../../query/native/names.ts';
 import type { NativeRequest } from '../../query/native/request.ts';
-import type { Comparison } from '../../query/tree.ts';
+import { allOf, type Comparison, fieldOf } from '../../query/tree.ts';
 import { asking, type Reply, signingFor } from '../exchange.ts';
 import { findIds, indexHeaders, type PageAnswer } from '../paging/read-page.ts';
 import {
@@ -60,15 +60,8 @@ export function accountsOfOffice(request: RoutedExchange, office: string): Promi
   const understood = understand(request).flatMap(({ type, names, asked }): Understood[] => {
     const found = request.session.view.schema.of(type).findField('OfficeKey');
     if (type !== 'Member' || found.kind !== 'visible') return [];
-    const theirs = equals(found.field, office);
-    const { filter } = asked;
-    return [
-      {
-        type,
-        names,
-        asked: { ...asked, filter: filter === undefined ? theirs : { kind: 'and', terms: [theirs, filter] } },
-      },
-    ];
+    const filter = allOf(equals(found.field, office), asked.filter);
+    return [{ type, names, asked: { ...asked, filter } }];
   });
   return accountPage(request, understood);
 }
@@ -76,7 +69,7 @@ export function accountsOfOffice(request: RoutedExchange, office: string): Promi
 const equals = (field: Field, value: string): Comparison => ({
   kind: 'compare',
   operator: 'eq',
-  left: { kind: 'field', type: 'string', scope: 0, via: [], field },
+  left: fieldOf(field),
   right: { kind: 'literal', type: 'string', value },
 });
 
@@ -124,10 +117,8 @@ export async function account(request: RoutedExchange, key: string): Promise<Rep
   request.exchange.timings.start('store');
   const sources = understood.map(({ type }) => {
     const source = sourceOf(request, type, {});
-    const { resource } = source.query;
-    const identity = resource.fields.get(resource.key);
-    if (identity === undefined) throw new Error(`${type} has no key field`);
-    return { ...source, query: { ...source.query, filter: equals(identity, key) } };
+    const filter = equals(keyField(source.query.resource), key);
+    return { ...source, query: { ...source.query, filter } };
   });
   const [found] = await readAccounts(request, sources, 0, 1);
   const asked = understood[0]?.asked;
@@ -175,12 +166,12 @@ function sourceOf(
 }
 
 async function readAccounts(
-  { context, exchange, session }: NativeExchange,
+  request: NativeExchange,
   sources: readonly MergedSource[],
   skip: number,
   limit: number,
 ): Promise<FlatAccount[]> {
-  const files = signingFor(context, exchange, session);
-  const body = await context.store.mergedPage({ sources, skip, limit, files }, context.read);
+  const { store, read } = request.context;
+  const body = await store.mergedPage({ sources, skip, limit, files: signingFor(request) }, read);
   return JSON.parse(`[${Buffer.from(body).toString()}]`);
 }

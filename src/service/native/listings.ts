@@ -7,7 +7,7 @@ import {
   type Shape,
 } from '../../compile/read.ts';
 import { partMembers } from '../../compile/text/native-parts.ts';
-import type { Resource } from '../../dictionary/index.ts';
+import { keyField, type Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { type NativeNames, resourceNames } from '../../query/native/names.ts';
 import type { NativeRequest } from '../../query/native/request.ts';
@@ -134,7 +134,7 @@ export async function recordPage(
     skip,
     token: tokenOf(position),
     shape,
-    files: signingFor(context, exchange, session),
+    files: signingFor(request),
     counts,
     model: session.model,
     gzip: takesGzip(exchange),
@@ -229,14 +229,12 @@ function listingRequest(
   key: string,
   shape: Partial<NativeListingShape>,
 ): RecordRequest {
-  const { context, exchange, session } = request;
   const resource = listingResource(request);
-  const identity = resource.fields.get(resource.key);
-  const selection = { all: false, fields: identity === undefined ? [] : [identity], hidden: [] };
+  const selection = { all: false, fields: [keyField(resource)], hidden: [] };
   return {
-    query: { ...asking(session), resource },
+    query: { ...asking(request.session), resource },
     key,
     shape: { kind: 'native-listing', display: 'Summary', selection, expansions: [], ...shape },
-    files: signingFor(context, exchange, session),
+    files: signingFor(request),
   };
 }

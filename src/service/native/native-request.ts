@@ -6,21 +6,11 @@ import type { NativeNames } from '../../query/native/names.ts';
 import { type NativeParameters, type ParameterName, parseParameters } from '../../query/native/parameters.ts';
 import { bindParameters, type NativeRequest } from '../../query/native/request.ts';
 import type { Offered } from '../../query/native/selection.ts';
-import {
-  type Exchange,
-  JSON_TYPE,
-  type Part,
-  type Reply,
-  type ServiceContext,
-  type Session,
-} from '../exchange.ts';
+import { JSON_TYPE, type KeyedExchange, type Part, type Reply } from '../exchange.ts';
 import type { Basis } from '../kept/basis.ts';
 import { unlessKnown, weakTag } from '../reply/conditions.ts';
 
-export interface NativeExchange {
-  readonly context: ServiceContext;
-  readonly exchange: Exchange;
-  readonly session: Session;
+export interface NativeExchange extends KeyedExchange {
   readonly parameters: NativeParameters;
 }
 
@@ -30,11 +20,10 @@ export interface RoutedExchange extends NativeExchange {
   readonly takes: readonly ParameterName[];
 }
 
-export const nativeExchange = (
-  context: ServiceContext,
-  exchange: Exchange,
-  session: Session,
-): NativeExchange => ({ context, exchange, session, parameters: parseParameters(exchange.query) });
+export const nativeExchange = (request: KeyedExchange): NativeExchange => ({
+  ...request,
+  parameters: parseParameters(request.exchange.query),
+});
 
 /**
  * Binds the parameters of a request to a collection. The limits are those of listings unless `offered` names others.

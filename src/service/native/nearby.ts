@@ -4,7 +4,7 @@
  */
 import { platError } from '../../errors/index.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
-import type { Distance, Expression } from '../../query/tree.ts';
+import { allOf, type Distance, type Expression } from '../../query/tree.ts';
 import type { Reply } from '../exchange.ts';
 import { bindListings, listingNames, listingPage } from './listings.ts';
 import type { RoutedExchange } from './native-request.ts';
@@ -28,12 +28,8 @@ export async function nearby(request: RoutedExchange): Promise<Reply> {
     left: distance,
     right: { kind: 'literal', type: 'decimal', value: miles * METRES_IN_A_MILE },
   };
-  const { filter } = asked;
-  return listingPage(request, {
-    ...asked,
-    filter: filter === undefined ? near : { kind: 'and', terms: [near, filter] },
-    order: [{ expression: distance, descending: false }],
-  });
+  const order = [{ expression: distance, descending: false }];
+  return listingPage(request, { ...asked, filter: allOf(near, asked.filter), order });
 }
 
 function coordinate(request: RoutedExchange, name: '_lat' | '_lon', most: number): number {

@@ -34,13 +34,12 @@ export async function part(
   name: NativePart,
   id: string,
 ): Promise<Reply> {
-  const { context, exchange, session } = request;
+  const { store, read } = request.context;
   const asked = bind(request, memberNames(name, partMembers(name)));
   await readListing(request, key);
-  const query = { ...asking(session), ...partQuery(request, key, name) };
+  const query = { ...asking(request.session), ...partQuery(request, key, name) };
   const shape = shapeOf(key, name, asked);
-  const files = signingFor(context, exchange, session);
-  const body = await context.store.record({ query, key: id, shape, files }, context.read);
+  const body = await store.record({ query, key: id, shape, files: signingFor(request) }, read);
   if (body === undefined) throw platError('recordNotFound', { resource: name.slice(0, -1) });
   return taggedResult(request, body);
 }

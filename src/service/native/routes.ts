@@ -5,7 +5,7 @@
 import { NATIVE_PARTS } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
-import type { Exchange, Reply, ServiceContext, Session } from '../exchange.ts';
+import type { KeyedExchange, Reply } from '../exchange.ts';
 import { account, accounts, accountsOfOffice } from './accounts.ts';
 import { listing, listings } from './listings.ts';
 import {
@@ -109,14 +109,10 @@ export const NATIVE_ROUTES: readonly NativeRoute[] = [
 ];
 
 /** Answers a request of the native interface. @param path below its root, percent-encoded */
-export async function native(
-  context: ServiceContext,
-  exchange: Exchange,
-  session: Session,
-  path: string,
-): Promise<Reply> {
+export async function native(asked: KeyedExchange, path: string): Promise<Reply> {
+  const { exchange } = asked;
   exchange.timings.start('parse');
-  const request = nativeExchange(context, exchange, session);
+  const request = nativeExchange(asked);
   // No key is empty, so additional slashes are ignored.
   const segments = path.split('/').filter(Boolean).map(decodeSegment);
   for (const { path: pattern, takes, answer } of NATIVE_ROUTES) {

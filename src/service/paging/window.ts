@@ -4,7 +4,7 @@
  */
 import { microsecondsOf, timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { type Comparison, type Expression, type FieldReference, MIRRORED } from '../../query/tree.ts';
+import { allOf, type Comparison, type Expression, type FieldReference, MIRRORED } from '../../query/tree.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -118,14 +118,9 @@ export async function cutAhead(
 }
 
 /** The same filter, restricted to records before the cut. */
-export function before(filter: Expression | undefined, { until, by }: Cut): Expression {
-  const bound: Expression = {
-    kind: 'compare',
-    operator: 'lt',
-    left: by,
-    right: { kind: 'literal', type: 'timestamp', value: until },
-  };
-  return filter === undefined ? bound : { kind: 'and', terms: [filter, bound] };
+export function before(filter: Expression | undefined, { until, by }: Cut): Expression | undefined {
+  const right = { kind: 'literal', type: 'timestamp', value: until } as const;
+  return allOf(filter, { kind: 'compare', operator: 'lt', left: by, right });
 }
 
 /**

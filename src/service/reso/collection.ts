@@ -158,7 +158,7 @@ async function read(
     keyId: session.key.id,
     query: { ...asking(session), resource, filter, search, order, under },
     shape: await shapeOf(request, query),
-    files: signingFor(context, exchange, session),
+    files: signingFor(request),
     model: session.model,
     gzip: takesGzip(exchange) && areReady(request),
     taken: exchange.taken,

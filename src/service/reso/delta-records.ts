@@ -4,11 +4,12 @@
  * have changed.
  */
 import type { RecordQuery } from '../../compile/read.ts';
-import type { Expression } from '../../query/tree.ts';
+import { keyField } from '../../dictionary/index.ts';
+import { allOf, type Expression, fieldOf } from '../../query/tree.ts';
 import { asking, type Part, recordsOf, signingFor } from '../exchange.ts';
 import { negotiateVersion } from '../http/negotiation.ts';
 import { owned } from '../paging/read-page.ts';
-import { keyField, keyLiteral, keysOf } from './delta-keys.ts';
+import { keyLiteral, keysOf } from './delta-keys.ts';
 import type { Following } from './delta-steps.ts';
 import { contextMember, shapeOf } from './resource-request.ts';
 import { recordsAsRequested } from './written-values.ts';
@@ -29,10 +30,9 @@ export async function changedRecords(following: Following, keys: readonly string
     return { removed: keys.map((key) => removedEntry(following, key, 'deleted')), records: '', rows: 0 };
   }
   const limit = keys.length;
-  const match = (of: readonly string[]): Pick<RecordQuery, 'filter' | 'search'> => ({
-    filter: { kind: 'and', terms: [...(filter === undefined ? [] : [filter]), isOneOf(following, of)] },
-    search,
-  });
+  const match = (of: readonly string[]): Pick<RecordQuery, 'filter' | 'search'> => {
+    return { filter: allOf(filter, isOneOf(following, of)), search };
+  };
   const matching = new Set((await keysOf(following, match(keys), { limit })).keys);
   const others = keys.filter((key) => !matching.has(key));
   const isWhole = filter === undefined && search === undefined;
@@ -49,7 +49,7 @@ export async function changedRecords(following: Following, keys: readonly string
       position: { kind: 'start' },
       limit,
       shape: { ...(await shapeOf(request, query)), omitNulls: false },
-      files: signingFor(context, exchange, session),
+      files: signingFor(request),
     },
     context.read,
   );
@@ -63,16 +63,13 @@ function removedEntry(
   key: string,
   reason: 'deleted' | 'changed',
 ): string {
-  const isNumber = resource.fields.get(resource.key)?.type.kind === 'integer';
+  const isNumber = keyField(resource).type.kind === 'integer';
   const value = isNumber ? Number(key) : key;
   if (negotiateVersion(request.exchange.headers) === '4.0') {
     const inUrl = isNumber ? String(value) : `'${encodeURIComponent(key.replaceAll("'", "''"))}'`;
     const id = `${request.root}${resource.name}(${inUrl})`;
-    return JSON.stringify({
-      ...contextMember(request, `#${resource.name}/$deletedEntity`),
-      id,
-      reason,
-    });
+    const context = contextMember(request, `#${resource.name}/$deletedEntity`);
+    return JSON.stringify({ ...context, id, reason });
   }
   return JSON.stringify({
     '@removed': { reason },
@@ -81,9 +78,7 @@ function removedEntry(
 }
 
 function isOneOf({ query: { resource } }: Following, keys: readonly string[]): Expression {
-  const key = keyField(resource);
-  const type = key.type.kind;
-  const isNumber = type === 'integer';
-  const operand = { kind: 'field', type, scope: 0, via: [], field: key } as const;
+  const operand = fieldOf(keyField(resource));
+  const isNumber = operand.type === 'integer';
   return { kind: 'in', operand, values: keys.map((each) => keyLiteral(each, isNumber)) };
 }

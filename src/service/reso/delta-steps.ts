@@ -2,10 +2,11 @@
  * The records that may have changed since a position in the sequence of changes: those that the sequence names, and those that
  * navigate to records that it names. It must not know what their current state is.
  */
+import { keyField } from '../../dictionary/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
 import type { Dependence, Dependences } from '../../query/dependences.ts';
 import type { CollectionQuery } from '../../query/request.ts';
-import type { Expression } from '../../query/tree.ts';
+import { allOf, type Expression, fieldOf } from '../../query/tree.ts';
 import type { FeedPage, FeedRequest } from '../../store/changes/change-feed.ts';
 import { keyLiteral, keysOf } from './delta-keys.ts';
 import type { DeltaPlace, DeltaState } from './delta-token.ts';
@@ -89,8 +90,7 @@ async function ledHere(following: Following, { position, rest }: DeltaPlace, lim
   const end: Step = { keys: [], next: { position: rest.upTo }, isLevel: false };
   if (terms.length === 0) return end;
   // If the related records do not affect which records match, a record that does not match now did not match before.
-  const matching = dependences.decide || query.filter === undefined ? [] : [query.filter];
-  const filter: Expression = { kind: 'and', terms: [...matching, { kind: 'or', terms }] };
+  const filter = allOf(dependences.decide ? undefined : query.filter, { kind: 'or', terms });
   const { keys, more } = await keysOf(following, { filter }, { after: rest.after, limit });
   const last = keys.at(-1);
   if (!more || last === undefined) return { ...end, keys };
@@ -129,17 +129,11 @@ function leadsTo(
   { resource, via, link, isByKey }: Dependence,
   keys: readonly string[],
 ): Expression {
-  const type = link.type.kind;
-  const field = { kind: 'field', type, scope: 0, via, field: link } as const;
+  const field = fieldOf(link, via);
   if (!isByKey) {
-    return {
-      kind: 'compare',
-      operator: 'ne',
-      left: field,
-      right: { kind: 'literal', type: 'null', value: null },
-    };
+    const right = { kind: 'literal', type: 'null', value: null } as const;
+    return { kind: 'compare', operator: 'ne', left: field, right };
   }
-  const { key, fields } = request.session.model.resource(resource);
-  const isNumber = fields.get(key)?.type.kind === 'integer';
+  const isNumber = keyField(request.session.model.resource(resource)).type.kind === 'integer';
   return { kind: 'in', operand: field, values: keys.map((each) => keyLiteral(each, isNumber)) };
 }

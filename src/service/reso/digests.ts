@@ -41,7 +41,7 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
     throw platError('optionInvalid', facts, { target: '$expand' });
   }
   const { rows: limit } = pageSize(exchange.surface.paging, query.top, undefined, undefined);
-  const files = signingFor(context, exchange, session);
+  const files = signingFor(request);
   const records = { ...asking(session), resource: schema.resource };
   const { expansions } = query;
   const ranges: RangeDigest[] = [];

@@ -3,24 +3,11 @@
  * description declare.
  */
 import { hash } from 'node:crypto';
-import type { Page, Position, ResoShape } from '../../compile/read.ts';
+import { type Page, type Position, plainShape } from '../../compile/read.ts';
 import type { LookupMember } from '../../dictionary/csdl/document.ts';
 import { memberName, type Resource } from '../../dictionary/index.ts';
-import {
-  asking,
-  type Exchange,
-  recordsOf,
-  type ServiceContext,
-  type Session,
-  signingFor,
-} from '../exchange.ts';
+import { asking, type KeyedExchange, recordsOf, signingFor } from '../exchange.ts';
 import { textOf } from './written-values.ts';
-
-interface Asked {
-  readonly context: ServiceContext;
-  readonly exchange: Exchange;
-  readonly session: Session;
-}
 
 export interface Enumerations {
   readonly members: ReadonlyMap<string, readonly LookupMember[]>;
@@ -29,12 +16,8 @@ export interface Enumerations {
 }
 
 /** The members of the lookups, as the key's Lookup resource lists them; if it has no such resource, as the dictionary does. */
-export async function enumerationsOf({
-  context,
-  exchange,
-  session,
-}: Asked): Promise<Enumerations | undefined> {
-  const { view, model } = session;
+export async function enumerationsOf(request: KeyedExchange): Promise<Enumerations | undefined> {
+  const { view, model } = request.session;
   if (!view.enumerations) return undefined;
   const { lookups } = model.dictionary;
   const listing = view.schema.find('Lookup');
@@ -43,7 +26,7 @@ export async function enumerationsOf({
       ? [...lookups.values()].flatMap((lookup) =>
           [...lookup.values.keys()].map((value) => [lookup.name, value]),
         )
-      : await lookupValues(listing.resource, { context, exchange, session });
+      : await lookupValues(listing.resource, request);
   const members = new Map<string, LookupMember[]>();
   for (const [lookup = '', value = ''] of values) {
     members
@@ -54,22 +37,14 @@ export async function enumerationsOf({
 }
 
 /** Pairs of a lookup's name and a value, for every value that the key sees. */
-async function lookupValues(resource: Resource, { context, exchange, session }: Asked): Promise<string[][]> {
-  const fields = ['LookupName', 'LookupValue'].flatMap((name) => resource.fields.get(name) ?? []);
-  const shape: ResoShape = {
-    kind: 'reso',
-    selection: { all: false, fields, hidden: [] },
-    computed: [],
-    expansions: [],
-    omitNulls: false,
-    annotateHidden: false,
-    root: '',
-  };
-  const asked = { query: { ...asking(session), resource }, limit: AT_ONCE, shape };
+async function lookupValues(resource: Resource, request: KeyedExchange): Promise<string[][]> {
+  const { store, read } = request.context;
+  const shape = plainShape(['LookupName', 'LookupValue'].flatMap((name) => resource.fields.get(name) ?? []));
+  const query = { ...asking(request.session), resource };
+  const asked = { query, limit: AT_ONCE, shape, files: signingFor(request) };
   const found: string[][] = [];
-  const files = signingFor(context, exchange, session);
   for (let position: Position | undefined = { kind: 'start' }; position !== undefined; ) {
-    const page: Page = await context.store.page({ ...asked, position, files }, context.read);
+    const page: Page = await store.page({ ...asked, position }, read);
     const text = textOf(recordsOf(page));
     page.release?.();
     const records: Record<string, string>[] = JSON.parse(`[${text}]`);

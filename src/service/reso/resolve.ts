@@ -1,9 +1,8 @@
 /** Resolves a path: every record along it must be one that the key may see (I4). */
-import type { Parent, RecordRequest, ResoShape } from '../../compile/read.ts';
-import type { Resource } from '../../dictionary/index.ts';
+import { type Parent, plainShape, type RecordRequest, type ResoShape } from '../../compile/read.ts';
+import { keyField, type Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { PathStep, ResourcePath } from '../../query/odata/resource-path.ts';
-import type { Selection } from '../../query/request.ts';
 import { keyText } from '../../records/parsed-record.ts';
 import { asking, signingFor } from '../exchange.ts';
 import type { ResoRequest } from './resource-request.ts';
@@ -79,8 +78,7 @@ async function linkedKey(
   target: Target,
   { navigation, resource: { resource } }: PathStep,
 ): Promise<string | undefined> {
-  const selection = keyOf(resource);
-  const query = { resource, order: [], selection, computed: [], expansions: [], count: false };
+  const query = { resource, order: [], count: false, ...keyShape(request, resource) };
   const expansion = { navigation, name: 'related', give: 'records', query } as const;
   const shape = { ...keyShape(request, target.resource), expansions: [expansion] };
   const text = await readRecord(request, target, shape);
@@ -92,21 +90,9 @@ async function linkedKey(
   return found === undefined ? undefined : keyText(resource, found);
 }
 
-function keyOf(resource: Resource): Selection {
-  const key = resource.fields.get(resource.key);
-  return { all: false, fields: key === undefined ? [] : [key], hidden: [] };
-}
-
 /** Reads only the key of a record. */
-const keyShape = ({ root }: ResoRequest, resource: Resource): ResoShape => ({
-  kind: 'reso',
-  selection: keyOf(resource),
-  computed: [],
-  expansions: [],
-  omitNulls: false,
-  annotateHidden: false,
-  root,
-});
+const keyShape = ({ root }: ResoRequest, resource: Resource): ResoShape =>
+  plainShape([keyField(resource)], root);
 
 /** @returns undefined if the record does not exist or the key may not see it */
 export const readRecord = (
@@ -120,10 +106,10 @@ export const readRecord = (
 
 /** The request to the store for one record. */
 export function recordRequest(
-  { context, exchange, session }: ResoRequest,
+  request: ResoRequest,
   { resource, key, under }: Target,
   shape: ResoShape,
 ): RecordRequest {
-  const query = { ...asking(session), resource, under };
-  return { query, key, shape, files: signingFor(context, exchange, session) };
+  const query = { ...asking(request.session), resource, under };
+  return { query, key, shape, files: signingFor(request) };
 }

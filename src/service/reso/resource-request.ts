@@ -3,10 +3,11 @@
  * parts of a JSON response. It must not know the paths.
  */
 import type { ResoShape } from '../../compile/read.ts';
+import { keyField } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { parseQueryOptions, type RawOptions } from '../../query/odata/query.ts';
 import type { CollectionQuery } from '../../query/request.ts';
-import type { Exchange, Reply, ServiceContext, Session } from '../exchange.ts';
+import type { KeyedExchange, Reply } from '../exchange.ts';
 import {
   chooseType,
   negotiateVersion,
@@ -16,10 +17,7 @@ import {
 } from '../http/negotiation.ts';
 import { enumerationsOf } from './enumerations.ts';
 
-export interface ResoRequest {
-  readonly context: ServiceContext;
-  readonly exchange: Exchange;
-  readonly session: Session;
+export interface ResoRequest extends KeyedExchange {
   readonly options: RawOptions;
   readonly preferences: Preferences;
   /** Address of the service root, with a slash at the end. */
@@ -34,7 +32,8 @@ export interface ResoRequest {
 const METADATA_LEVELS = ['minimal', 'full', 'none'] as const;
 type MetadataLevel = (typeof METADATA_LEVELS)[number];
 
-export function resoRequest(context: ServiceContext, exchange: Exchange, session: Session): ResoRequest {
+export function resoRequest(request: KeyedExchange): ResoRequest {
+  const { exchange } = request;
   const options = parseQueryOptions(exchange.query);
   const preferences = parsePreferences(exchange.headers.prefer);
   const root = `${exchange.base}${exchange.surface.resoRoot ?? '/'}`;
@@ -42,7 +41,7 @@ export function resoRequest(context: ServiceContext, exchange: Exchange, session
   const given = parameterOf(form, 'application/json', ['odata.metadata', 'metadata']);
   const level = METADATA_LEVELS.find((each) => each === given) ?? 'minimal';
   const numbersAsText = parameterOf(form, 'application/json', ['ieee754compatible']) === 'true';
-  return { context, exchange, session, options, preferences, root, level, numbersAsText };
+  return { ...request, options, preferences, root, level, numbersAsText };
 }
 
 /** The media type of a response in JSON. */
@@ -79,8 +78,8 @@ export function ended(link: {
 /** The same query with the key of each record added, which a client needs to apply a delta. */
 export function withKey(query: CollectionQuery): CollectionQuery {
   const { resource, selection } = query;
-  const key = resource.fields.get(resource.key);
-  if (key === undefined || selection.all || selection.fields.includes(key)) return query;
+  const key = keyField(resource);
+  if (selection.all || selection.fields.includes(key)) return query;
   return { ...query, selection: { ...selection, fields: [...selection.fields, key] } };
 }
 

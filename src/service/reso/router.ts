@@ -3,7 +3,7 @@
  * `description/reso-paths.ts`; neither table compiles without it.
  */
 import { parseResourcePath, type ResourcePath } from '../../query/odata/resource-path.ts';
-import type { Exchange, Reply, ServiceContext, Session } from '../exchange.ts';
+import type { KeyedExchange, Reply } from '../exchange.ts';
 import { collection, count } from './collection.ts';
 import { DIGESTS, digests } from './digests.ts';
 import { metadata, serviceDocument } from './metadata.ts';
@@ -25,18 +25,13 @@ const answer = <K extends Kind>(kind: K, request: ResoRequest, path: PathOf[K]):
   ROUTES[kind](request, path);
 
 /** Answers a request of the RESO interface. @param given the path below the service root, percent-encoded */
-export function reso(
-  context: ServiceContext,
-  exchange: Exchange,
-  session: Session,
-  given: string,
-): Promise<Reply> | Reply {
-  exchange.timings.start('parse');
-  const request = resoRequest(context, exchange, session);
+export function reso(asked: KeyedExchange, given: string): Promise<Reply> | Reply {
+  asked.exchange.timings.start('parse');
+  const request = resoRequest(asked);
   // Many clients add a slash after a root that ends with one, or after a path. No key is empty, so additional slashes are ignored.
   const named = given.split('/').filter(Boolean).join('/');
   const [, compared] = DIGESTS.exec(named) ?? [];
   if (compared !== undefined) return digests(request, compared);
-  const path = parseResourcePath(named, session.view.schema, request.options.aliases);
+  const path = parseResourcePath(named, request.session.view.schema, request.options.aliases);
   return answer(path.kind, request, path);
 }
