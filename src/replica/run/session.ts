@@ -268,15 +268,12 @@ export async function asking<T>(options: AskOptions, work: (copy: Copy) => Promi
     throw platError('usage', { reason: `${store.name} contains no copy of ${name}.` });
   }
   const { environment, close } = environmentOf(options.environment);
-  const given = sessionOf(
-    {
-      windowField: known.windowField,
-      resources: known.resources.flatMap(resourcesIn),
-      customFields: known.expansions.includes('CustomFields'),
-      ...options,
-    },
-    environment,
-  );
+  const {
+    windowField = known.windowField,
+    resources = known.resources.flatMap(resourcesIn),
+    customFields = known.expansions.includes('CustomFields'),
+  } = options;
+  const given = sessionOf({ ...options, windowField, resources, customFields }, environment);
   using scope = untilLeft(given.signal);
   const session = { ...given, signal: scope.signal };
   const { signal, onEvent: report, alsoWindow = [] } = session;

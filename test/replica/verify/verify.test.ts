@@ -534,6 +534,20 @@ test('a field that the source has begun to send without a new timestamp is a dif
   assert.deepEqual(await found(replica), []);
 });
 
+test('a copy is verified with the resources and the window field with which it was made, unless others are named', async (t) => {
+  const clock = testClock();
+  const record = (number: number) => ({ ChangedAt: clock.text(), ListPrice: number });
+  const server = await odataServer(t, clock, { Property: listings(3, clock, record) });
+  const resources = ['Property'];
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+  clock.advance(600_000);
+  await replica.replicate({ windowField: 'ChangedAt' });
+  Object.assign(server.records.get('Property')?.[1] ?? {}, record(20));
+  const options = { resources: undefined, windowField: undefined };
+  const [{ pending, differences } = { pending: 0, differences: [] }] = await replica.verify(options);
+  assert.deepEqual([pending, differences], [1, []]);
+});
+
 test('links that form a cycle end a verification as a failure of the source', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(12, clock) }, { page: 4 });
