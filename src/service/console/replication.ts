@@ -69,9 +69,9 @@ export async function retry(desk: ReplicaDesk | undefined, given: Given): Promis
   if ((given.resource === undefined) !== (given.key === undefined)) {
     throw platError('requestMalformed', { reason: 'resource and key must be given together' });
   }
-  const only =
-    given.key === undefined ? undefined : { resource: textIn(given, 'resource'), key: textIn(given, 'key') };
-  return json((await desk?.retry({ source, only })) ?? { stored: 0, wanted: 0, gone: 0, still: [] });
+  const one = given.key !== undefined && { resource: textIn(given, 'resource'), key: textIn(given, 'key') };
+  const request = one ? { source, only: one } : { source };
+  return json((await desk?.retry(request)) ?? { stored: 0, wanted: 0, gone: 0, still: [] });
 }
 
 function countIn(asked: URLSearchParams, name: string, usual: number): number {
