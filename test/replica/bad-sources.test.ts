@@ -469,6 +469,28 @@ test('a page that is shorter than before and has no link ends the walk; the swee
   assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
 });
 
+test('one or two deletions are no mass deletion, unless nothing would be left', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(4, clock) });
+  const replica = await makeReplica(t, {
+    from: server.root,
+    interface: 'reso',
+    clock,
+    resources: ['Property'],
+  });
+  await replica.replicate();
+  const list = server.records.get('Property') ?? [];
+  take(list, ...keysUpTo(1));
+  assert.equal(await replica.replicate({ step: 'purge' }), 'done');
+  take(list, ...keysUpTo(1, 2));
+  assert.equal(await replica.replicate({ step: 'purge' }), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(2, 3));
+  take(list, ...keysUpTo(2, 3));
+  assert.equal(await replica.replicate({ step: 'purge' }), 'guarded');
+  assert.deepEqual(replica.reported('guarded'), [{ resource: 'Property', rows: 2, of: 2 }]);
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(2, 3));
+});
+
 test('a sweep that suddenly ends early does not empty the replica: the guard stops it', async (t) => {
   const { server, replica, clock } = await scene(t);
   const list = server.records.get('Property') ?? [];

@@ -8,9 +8,11 @@ import { resourcesIn } from '../source/source.ts';
 
 /** Records that are deleted in one transaction. */
 const AT_ONCE = 500;
+/** How many records are deleted whatever their share is, unless none would be left: one of four offices is no mass deletion. */
+const FEW = 2;
 
 /**
- * Deletes records without a mark, unless that would be a larger share than is allowed. Nothing can be stored between the reading of
+ * Deletes records without a mark, unless that would be many, and a larger share than is allowed. Nothing can be stored between the reading of
  * the keys and their deletion.
  */
 export async function deleteUnseen(copy: Copy, collection: string): Promise<void> {
@@ -25,7 +27,7 @@ export async function deleteUnseen(copy: Copy, collection: string): Promise<void
       rows += await store.checkpoints.unseenCount(name, resource, begun.base);
       of += await store.checkpoints.stored(name, resource);
     }
-    if (rows > settings.purgeShare * of) {
+    if (rows > settings.purgeShare * of && (rows > FEW || rows === of)) {
       await checkpoint.commit({ sweep: { collection, event: { kind: 'guard', rows, of } } });
       report({ kind: 'guarded', resource: collection, rows, of });
       return;
