@@ -103,6 +103,12 @@ test(
       const rows = page.locator('table.keys tbody tr');
       await page.getByText('1 to 50 of 303').waitFor();
       await shows(page, () => rows.count(), 50);
+      for (const width of [1280, 800]) {
+        await page.setViewportSize({ width, height: 800 });
+        const button = (await rows.first().getByRole('button').boundingBox()) ?? assert.fail();
+        assert.ok(button.x + button.width <= width, `at ${width} pixels the buttons are in sight`);
+      }
+      await page.setViewportSize({ width: 1280, height: 720 });
       await page.getByRole('button', { name: 'Next' }).click();
       await page.getByText('51 to 100 of 303').waitFor();
       assert.match(page.url(), /\?from=50$/);
