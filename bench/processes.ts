@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openStore } from '../src/open-store.ts';
-import type { Shared } from '../src/store/shared.ts';
+import type { SharedState } from '../src/store/shared.ts';
 import { runOn, startServer } from '../test/support/postgres-server.ts';
 import { makeKey } from '../test/support/service.ts';
 import { marketConfig, writeMarket } from './support/market-files.ts';
@@ -117,7 +117,7 @@ async function timed(title: string, times: number, work: () => Promise<unknown>)
   console.log(`${title}: ${((performance.now() - started) / times).toFixed(2)} ms`);
 }
 
-async function measureShared(shared: Shared): Promise<void> {
+async function measureShared(shared: SharedState): Promise<void> {
   const limit = { requests: 1e9, seconds: 300 };
   const left = { window: 0, requests: 0 };
   await timed('requests are lent', 300, () => shared.lendRequests({ key: 'bench', limit, left }));

@@ -15,7 +15,7 @@ type StoreAddress =
   | { readonly engine: 'postgres'; readonly url: string };
 
 /** @throws PlatError `usage` for an address of something else, with what would be right */
-export function storeAddress(text: string): StoreAddress {
+export function parseStoreAddress(text: string): StoreAddress {
   if (/^postgres(ql)?:\/\//.test(text)) return { engine: 'postgres', url: text };
   const other = ADDRESSES.find(([form]) => form.test(text));
   if (other !== undefined)
@@ -31,10 +31,10 @@ const ENGINES =
 
 /** Texts that look like an address rather than a path, for which a file would otherwise be created silently. */
 const ADDRESSES: readonly (readonly [form: RegExp, remedy: string])[] = [
-  [/^postgres(ql)?:/i, 'that of a server is written postgres://USER@HOST/DATABASE'],
-  [/^sqlite3?:\/\/[^/]/i, 'that of a file is written sqlite:PATH, or as the path alone'],
-  [/^sqlite3:/i, 'that of a file is written sqlite:PATH, or as the path alone'],
-  [/^file:/i, 'that of a file is its path alone'],
+  [/^postgres(ql)?:/i, 'the address of a store on a server is postgres://USER@HOST/DATABASE'],
+  [/^sqlite3?:\/\/[^/]/i, 'the address of a store in a file is sqlite:PATH, or just the path'],
+  [/^sqlite3:/i, 'the address of a store in a file is sqlite:PATH, or just the path'],
+  [/^file:/i, 'the address of a store in a file is just its path'],
   [/^(?:sqlite:)?:memory:$/i, 'the records of a store are in a file or on a server'],
   [/^https?:\/\//i, 'it is the address of a service, from which "plat replicate --from" copies into a store'],
   [
@@ -86,7 +86,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
     ...(clock === undefined ? {} : { clock }),
     ...trust,
   };
-  const found = storeAddress(address);
+  const found = parseStoreAddress(address);
   switch (found.engine) {
     case 'postgres': {
       const { openPostgresStore } = await import('./engines/postgres/store.ts');
@@ -100,7 +100,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
       });
     }
     case 'sqlite': {
-      mustBeWhole(partitions);
+      mustNotBePartitioned(partitions);
       if (readStores !== undefined) {
         throw platError('usage', { reason: 'readStores are copies of a store on a server, not of a file.' });
       }
@@ -119,17 +119,17 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
   }
 }
 
-function mustBeWhole(partitions: PartitionField | undefined): void {
+function mustNotBePartitioned(partitions: PartitionField | undefined): void {
   if (partitions === undefined) return;
   throw platError('usage', { reason: 'partitions require a store on a server, not a file.' });
 }
 
 /** What tells the file of an embedded store from a backup that was put in its place; empty for a store on a server. */
 export async function storeFileId(address: string): Promise<string> {
-  const found = storeAddress(address);
+  const found = parseStoreAddress(address);
   if (found.engine === 'postgres') return '';
-  const { idBeneath } = await import('./engines/sqlite/file-id.ts');
-  return idBeneath(found.path) ?? '';
+  const { idWithoutLog } = await import('./engines/sqlite/file-id.ts');
+  return idWithoutLog(found.path) ?? '';
 }
 
 /**
@@ -142,12 +142,12 @@ export async function openTables(
   create: boolean,
   partitions?: PartitionField,
 ): Promise<RawTables> {
-  const found = storeAddress(address);
+  const found = parseStoreAddress(address);
   if (found.engine === 'postgres') {
     const { postgresTables } = await import('./engines/postgres/raw-tables.ts');
     return postgresTables(found.url, partitions);
   }
-  mustBeWhole(partitions);
+  mustNotBePartitioned(partitions);
   const { sqliteTables } = await import('./engines/sqlite/raw-tables.ts');
   return sqliteTables(found.path, create);
 }

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { postgresAddress } from '../../src/engines/postgres/connection/address.ts';
+import { parsePostgresAddress } from '../../src/engines/postgres/connection/address.ts';
 import { StorePool } from '../../src/engines/postgres/connection/connect.ts';
 import { withSession } from '../../src/engines/postgres/connection/session.ts';
 import { copyIn } from '../../src/engines/postgres/writing/copy-in.ts';
@@ -84,7 +84,7 @@ function onFile(folder: string, tables: readonly PlainTable[]): string {
 }
 
 async function onServer(address: string, tables: readonly PlainTable[]): Promise<string> {
-  const pool = new StorePool(postgresAddress(`${address}&schema=public`));
+  const pool = new StorePool(parsePostgresAddress(`${address}&schema=public`));
   for (const table of tables) {
     const fields = fieldsOf(table);
     await runOn(address, createTable(table, fields, 'double precision', 'text COLLATE "C"'));

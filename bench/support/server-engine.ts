@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { Client } from 'pg';
-import { postgresAddress } from '../../src/engines/postgres/connection/address.ts';
+import { parsePostgresAddress } from '../../src/engines/postgres/connection/address.ts';
 import { StorePool } from '../../src/engines/postgres/connection/connect.ts';
 import { withSession } from '../../src/engines/postgres/connection/session.ts';
 import { openPostgresStore } from '../../src/engines/postgres/store.ts';
@@ -39,7 +39,7 @@ export async function serverEngine(): Promise<BenchEngine> {
     async storeLines(lines, batch) {
       const address = await newStore('lines');
       await runOn(address, 'CREATE TABLE lines (key text COLLATE "C" PRIMARY KEY, text text NOT NULL)');
-      const pool = new StorePool(postgresAddress(`${address}&schema=public`));
+      const pool = new StorePool(parsePostgresAddress(`${address}&schema=public`));
       const start = performance.now();
       await withSession(pool, async (session) => {
         for (const some of batchesOf(lines, batch)) {

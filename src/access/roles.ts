@@ -61,7 +61,7 @@ const isoDay = (milliseconds: number): string => new Date(milliseconds).toISOStr
 
 const ON_DISPLAY = 'InternetEntireListingDisplayYN ne false';
 const ON_MARKET = "StandardStatus in ('Active','Active Under Contract','Pending','Coming Soon')";
-const SOLD_LATELY = "(StandardStatus eq 'Closed' and CloseDate ge {today - 3 years})";
+const RECENTLY_SOLD = "(StandardStatus eq 'Closed' and CloseDate ge {today - 3 years})";
 const EVER_ON_MARKET =
   "StandardStatus in ('Active','Active Under Contract','Pending','Coming Soon','Closed','Hold')";
 const NOT_DRAFT = "not (StandardStatus in ('Incomplete','Delete'))";
@@ -70,16 +70,20 @@ const NOT_DRAFT = "not (StandardStatus in ('Incomplete','Delete'))";
  * Media without a Permission are visible to everyone who sees the parent; otherwise, one of the permissions must be the role or
  * Public.
  */
-const permits = (...names: readonly string[]): string =>
+const permissionFilter = (...names: readonly string[]): string =>
   `not Permission/any() or Permission/any(p: p in (${['Public', ...names].map((name) => `'${name}'`).join(',')}))`;
 
 /** The resources of a published feed, for every role except `private`. */
-function published(listings: string, permissions: readonly string[], people: string): Record<string, string> {
+function publishedResources(
+  listings: string,
+  permissions: readonly string[],
+  people: string,
+): Record<string, string> {
   const active = (field: string): string =>
     people === '' ? '' : `${field} eq null or ${field} eq '${people}'`;
   return {
     Property: listings,
-    Media: permits(...permissions),
+    Media: permissionFilter(...permissions),
     ...Object.fromEntries([...PARTS_OF_LISTINGS].map((resource) => [resource, ''])),
     SocialMedia: '',
     Member: active('MemberStatus'),
@@ -101,22 +105,22 @@ const ROLES: readonly RoleDefinition[] = [
   {
     name: 'idx',
     classes: ['idx', 'address'],
-    resources: published(`(${ON_MARKET} or ${SOLD_LATELY}) and ${ON_DISPLAY}`, ['IDX'], 'Active'),
+    resources: publishedResources(`(${ON_MARKET} or ${RECENTLY_SOLD}) and ${ON_DISPLAY}`, ['IDX'], 'Active'),
   },
   {
     name: 'vow',
     classes: ['idx', 'address', 'facts', 'address-facts', 'history'],
-    resources: published(`${NOT_DRAFT} and ${ON_DISPLAY}`, ['VOW'], ''),
+    resources: publishedResources(`${NOT_DRAFT} and ${ON_DISPLAY}`, ['VOW'], ''),
   },
   {
     name: 'public',
     classes: ['idx', 'address', 'facts', 'address-facts'],
-    resources: published(`(${ON_MARKET} or ${SOLD_LATELY}) and ${ON_DISPLAY}`, [], 'Active'),
+    resources: publishedResources(`(${ON_MARKET} or ${RECENTLY_SOLD}) and ${ON_DISPLAY}`, [], 'Active'),
   },
   {
     name: 'portal',
     classes: ['idx', 'address', 'facts', 'address-facts', 'history'],
-    resources: published(`${EVER_ON_MARKET} and ${ON_DISPLAY}`, ['Portal'], 'Active'),
+    resources: publishedResources(`${EVER_ON_MARKET} and ${ON_DISPLAY}`, ['Portal'], 'Active'),
   },
 ];
 

@@ -61,17 +61,17 @@ export function resolveAccess(
 ): AccessRules {
   const schema = makeSchema(dictionary);
   const parse = (resource: string, filter: string): Expression => {
-    const parsed = within(`The row filter ${filter} of ${resource}`, () =>
+    const parsed = withFilterInError(`The row filter ${filter} of ${resource}`, () =>
       parseFilter(resolveDayTerms(filter, today), schema.of(resource), schema),
     );
     if (ownFieldsOf(parsed) === undefined) {
-      throw wrong(`The row filter ${filter} of ${resource} looks beyond the record's own fields`);
+      throw invalidDefinition(`The row filter ${filter} of ${resource} looks beyond the record's own fields`);
     }
     return parsed;
   };
   checkNames(definition, dictionary);
 
-  const everyones = new Set(
+  const readableByAll = new Set(
     [...dictionary.resources.values()].filter(({ fromChanges }) => fromChanges).map(({ name }) => name),
   );
   const bitOf = ({ name }: RoleDefinition): number => {
@@ -79,7 +79,7 @@ export function resolveAccess(
     if (index < 0) throw new Error(`The role ${name} has no bit`);
     return 2 ** index;
   };
-  const roles = definition.roles.map((role) => makeRole(role, bitOf(role), everyones));
+  const roles = definition.roles.map((role) => makeRole(role, bitOf(role), readableByAll));
   const rowRules = Map.groupBy(
     definition.roles.flatMap((role) => rulesOfRole(role, bitOf(role), dictionary, parse)),
     ({ resource }) => resource,
@@ -108,10 +108,10 @@ export function resolveAccess(
   };
 }
 
-const wrong = (reason: string) => platError('usage', { reason: `${reason}.` });
+const invalidDefinition = (reason: string) => platError('usage', { reason: `${reason}.` });
 
 /** Names the filter in an error of the parser, which takes it for the option of a request. */
-function within(what: string, parse: () => Expression): Expression {
+function withFilterInError(what: string, parse: () => Expression): Expression {
   try {
     return parse();
   } catch (error) {
@@ -128,15 +128,17 @@ export function mustNameClasses({ roles, withheld }: AccessDefinition, { resourc
   const named = [...roles, ...withheld].flatMap(({ classes }) => (classes === 'all' ? [] : classes));
   const unknown = named.find((each) => !known.has(each));
   if (unknown === undefined) return;
-  throw wrong(`There is no field of the class ${unknown}; there are ${[...known].toSorted().join(', ')}`);
+  throw invalidDefinition(
+    `There is no field of the class ${unknown}; there are ${[...known].toSorted().join(', ')}`,
+  );
 }
 
 function checkNames({ roles, withheld }: AccessDefinition, { resources }: Dictionary): void {
   const names = roles.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) throw wrong(`The role ${twice} is defined twice`);
+  if (twice !== undefined) throw invalidDefinition(`The role ${twice} is defined twice`);
   if (Math.max(names.length, withheld.length) > MOST_BITS) {
-    throw wrong(`More than ${MOST_BITS} roles, or withheld parts, are not possible`);
+    throw invalidDefinition(`More than ${MOST_BITS} roles, or withheld parts, are not possible`);
   }
   const named = roles.flatMap(({ resources: rules }) => (rules === 'all' ? [] : Object.keys(rules)));
   const unknown = [...named, ...withheld.map(({ resource }) => resource)].find(
@@ -145,18 +147,18 @@ function checkNames({ roles, withheld }: AccessDefinition, { resources }: Dictio
   if (unknown !== undefined) throw platError('resourceUnknown', { name: unknown });
 }
 
-/** @param everyones the resources that every role may read */
-function makeRole(definition: RoleDefinition, bit: number, everyones: ReadonlySet<string>): Role {
+/** @param readableByAll the resources that every role may read */
+function makeRole(definition: RoleDefinition, bit: number, readableByAll: ReadonlySet<string>): Role {
   const { name, classes, resources } = definition;
-  const sees = classes === 'all' ? undefined : new Set(['open', ...classes]);
+  const visibleClasses = classes === 'all' ? undefined : new Set(['open', ...classes]);
   return {
     name,
     bit,
     seesWithheld: definition.seesWithheld ?? false,
-    seesField: (field) => sees?.has(field.class) ?? true,
+    seesField: (field) => visibleClasses?.has(field.class) ?? true,
     readsResource: (resource) => {
       const named = typeof resource === 'string' ? resource : resource.name;
-      return resources === 'all' || everyones.has(named) || Object.hasOwn(resources, named);
+      return resources === 'all' || readableByAll.has(named) || Object.hasOwn(resources, named);
     },
   };
 }

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { PlatError, platError } from '../errors/index.ts';
 import { messageOf } from '../shared/error-code.ts';
-import { positionIn } from '../store/changes/change-feed.ts';
+import { parsePosition } from '../store/changes/change-feed.ts';
 import { PartialFile } from '../store/files/partial-file.ts';
 import { mustHaveFolder, mustNotBeFolder } from './options.ts';
 
@@ -19,7 +19,7 @@ export class CheckpointFile {
    * @param write fills a file, and returns when the disk has it
    * @throws PlatError `usage` if no file can be written there, or if it holds something else
    */
-  constructor(name: string, write = writeThrough) {
+  constructor(name: string, write = writeDurably) {
     mustHaveFolder(name);
     mustNotBeFolder(name);
     this.#name = name;
@@ -32,7 +32,7 @@ export class CheckpointFile {
     } catch (error) {
       throw platError('usage', { reason: `The checkpoint ${name} cannot be used: ${messageOf(error)}.` });
     }
-    if (this.#position === undefined || positionIn(this.#position) !== undefined) return;
+    if (this.#position === undefined || parsePosition(this.#position) !== undefined) return;
     throw platError('usage', {
       reason: `${name} does not contain a position in a sequence of changes. To start over, delete it.`,
     });
@@ -44,13 +44,13 @@ export class CheckpointFile {
   }
 
   /** @throws PlatError `failed` if the position cannot be stored; the file then remains as it was */
-  keep(position: string): void {
+  save(position: string): void {
     if (position === this.#position) return;
     try {
-      if (this.#read() !== this.#position) throw ofAnother(this.#name);
+      if (this.#read() !== this.#position) throw changedByAnother(this.#name);
       using partial = new PartialFile(this.#path, ENDING);
       this.#write(partial.path, `${position}\n`);
-      partial.takePlace();
+      partial.replaceTarget();
     } catch (error) {
       if (error instanceof PlatError) throw error;
       const reason = `The checkpoint ${this.#name} cannot be written: ${messageOf(error)}. It stays as it was, so later lines will be repeated.`;
@@ -66,9 +66,9 @@ export class CheckpointFile {
 
 const ENDING = '.partial';
 
-const writeThrough = (path: string, text: string): void => writeFileSync(path, text, { flush: true });
+const writeDurably = (path: string, text: string): void => writeFileSync(path, text, { flush: true });
 
-const ofAnother = (name: string): PlatError =>
+const changedByAnother = (name: string): PlatError =>
   platError('failed', {
     reason: `The checkpoint ${name} was changed by another process. Each process that follows changes needs its own checkpoint.`,
   });

@@ -5,7 +5,7 @@
 import { readdirSync, rmdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
-import { ownFolder } from './own-folder.ts';
+import { platCacheFolder } from './own-folder.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 /** Milliseconds after which a file that was neither written nor, as far as the file system records it, read is removed. */
@@ -17,7 +17,7 @@ const AT_ONCE = 5000;
 
 /** The folders of Node, by version, processor, flags and user. */
 const FOLDER = /^v\d+\.\d+\.\d+-/;
-/** Its time says when everything was last looked through. */
+/** Its modification time says when the folder was last trimmed. */
 const MARK = 'trimmed';
 
 interface Found {
@@ -27,10 +27,10 @@ interface Found {
 }
 
 /** Removes what has not been used for long, and the oldest beyond the maximum size, once a day. @param now milliseconds since 1970 */
-export function trimCompiled(now = Date.now()): void {
+export function trimCompileCache(now = Date.now()): void {
   const used = getCompileCacheDir();
   // A user can choose another folder, whose other content is not plat's.
-  if (used === undefined || dirname(used) !== ownFolder(process.env.XDG_CACHE_HOME ?? '')) return;
+  if (used === undefined || dirname(used) !== platCacheFolder(process.env.XDG_CACHE_HOME ?? '')) return;
   const folder = dirname(used);
   const mark = join(folder, MARK);
   if ((statOf(mark)?.mtimeMs ?? 0) > now - DAY) return;

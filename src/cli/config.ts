@@ -63,19 +63,19 @@ const DEFAULT_FILE = 'plat.config.json';
 /**
  * Reads and validates the configuration.
  * @param file undefined: `plat.config.json` in the working directory, if it exists
- * @param isMade whether the command creates a missing file
+ * @param createsMissing whether the command creates a missing file
  * @throws PlatError `usage` with the positions and the errors
  */
-export async function readConfig(file: string | undefined, isMade = false): Promise<ConfigFile> {
+export async function readConfig(file: string | undefined, createsMissing = false): Promise<ConfigFile> {
   const path = file ?? DEFAULT_FILE;
-  if ((file === undefined || isMade) && !existsSync(path)) return {};
+  if ((file === undefined || createsMissing) && !existsSync(path)) return {};
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
     throw platError('usage', { reason: `The configuration ${path} cannot be read.` }, { cause });
   }
-  return checked(path, await parse(path, text));
+  return validateConfig(path, await parse(path, text));
 }
 
 /**
@@ -86,10 +86,10 @@ export async function writeDictionary(file: string, declarations: Declarations):
   const path = existsSync(file) ? realpathSync(file) : file; // a symbolic link stays one
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}';
   const before = await parse(file, text);
-  const config = await checked(file, before);
+  const config = await validateConfig(file, before);
   const indentation = /^\uFEFF?\{\s*\n([ \t]+)/.exec(text)?.[1] ?? '  ';
   const after = { ...config, dictionary: { ...config.dictionary, ...declarations } };
-  await checked(file, after);
+  await validateConfig(file, after);
   const json = `${JSON.stringify(after, undefined, indentation)}\n`;
   using partial = new PartialFile(path, '.partial'); // an incomplete configuration would break every command
   try {
@@ -98,7 +98,7 @@ export async function writeDictionary(file: string, declarations: Declarations):
     throw writeError(error, file);
   }
   if (!existsSync(path)) chmodSync(partial.path, 0o666 & ~process.umask());
-  partial.takePlace();
+  partial.replaceTarget();
 }
 
 /** @throws PlatError `usage` if a configuration cannot be written, or is read-only */
@@ -119,18 +119,18 @@ export const configPath = (file: string | undefined): string => file ?? DEFAULT_
 
 async function parse(path: string, text: string): Promise<unknown> {
   // The help of a command loads this module, but not the sources of an import.
-  const { uniqueJson } = await import('./import/record-json.ts');
+  const { parseUniqueJson } = await import('./import/record-json.ts');
   try {
     // Editors on Windows write a byte order mark.
-    return uniqueJson(text.replace(/^\uFEFF/, ''));
+    return parseUniqueJson(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
     throw platError('usage', { reason: `${path} is not valid JSON: ${messageOf(cause)}` }, { cause });
   }
 }
 
-async function checked(path: string, content: unknown): Promise<ConfigFile> {
+async function validateConfig(path: string, content: unknown): Promise<ConfigFile> {
   const { Ajv } = await import('ajv');
-  // The schema is plat's own, and used once: to check it and to optimize what it becomes would take longer than to use it.
+  // The schema is plat's own and is used once: validating it and optimizing the compiled code would take longer than using it.
   const once = { validateSchema: false, meta: false, code: { optimize: false } };
   const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false, ...once });
   const validate = ajv.compile<ConfigFile>(JSON.parse(readFileSync(SCHEMA, 'utf8')));

@@ -1,6 +1,6 @@
 /**
- * Collects the garbage of a process that stores pages, between two of them. V8 begins in the middle of a page, when most of what it
- * has to look at is alive and soon will not be, and lets the heap grow while it looks; both cost a consumer time and memory.
+ * Collects the garbage of a process that stores pages, between two of them. V8 would begin in the middle of a page, when most of
+ * the objects are alive and soon will not be, and lets the heap grow meanwhile; both cost a consumer time and memory.
  */
 import { getHeapStatistics } from 'node:v8';
 
@@ -11,7 +11,7 @@ interface Heap {
 }
 
 /** The heap of this thread, if bin/plat.js has exposed its garbage collection (`--expose-gc`). */
-export const ownHeap = (): Heap | undefined => {
+export const threadHeap = (): Heap | undefined => {
   const { gc } = globalThis;
   return gc && { used: () => getHeapStatistics().used_heap_size, collect: () => gc() };
 };

@@ -220,15 +220,17 @@ const groupOf = (option: Option, { options }: Command): string => {
 };
 
 /** The full name of a command, without `plat`. */
-export function nameOf(command: Command): string {
+export function fullNameOf(command: Command): string {
   const { parent } = command;
-  return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`;
+  return parent === null || parent.parent === null
+    ? command.name()
+    : `${fullNameOf(parent)} ${command.name()}`;
 }
 
 /** Configures the help of a command whose options are defined. */
-export function describe(command: Command): void {
+export function defineHelp(command: Command): void {
   if (command.commands.length > 0) {
-    for (const each of command.commands) describe(each);
+    for (const each of command.commands) defineHelp(each);
     return;
   }
   const usual = new Help();
@@ -238,9 +240,11 @@ export function describe(command: Command): void {
   const rank = (option: Option): number => order.indexOf(groupOf(option, command));
   command
     .usage(
-      [...needed.map(({ flags }) => flags), '[options]', ...command.registeredArguments.map(written)].join(
-        ' ',
-      ),
+      [
+        ...needed.map(({ flags }) => flags),
+        '[options]',
+        ...command.registeredArguments.map(argumentTerm),
+      ].join(' '),
     )
     .addHelpOption(new Option('-h, --help', 'show this help').helpGroup('General:'))
     .configureHelp({
@@ -250,10 +254,10 @@ export function describe(command: Command): void {
       // Groups appear in the order of their options.
       groupItems: (_, visible, groupOfItem) => usual.groupItems(visible, visible, groupOfItem),
     })
-    .addHelpText('after', () => exampleText(EXAMPLES[nameOf(command)] ?? []));
+    .addHelpText('after', () => exampleText(EXAMPLES[fullNameOf(command)] ?? []));
 }
 
-const written = (argument: Command['registeredArguments'][number]): string => {
+const argumentTerm = (argument: Command['registeredArguments'][number]): string => {
   const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
   return argument.required ? `<${name}>` : `[${name}]`;
 };

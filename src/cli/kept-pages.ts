@@ -5,10 +5,10 @@
 import { hash } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { storeAddress, storeFileId, withoutPassword } from '../open-store.ts';
+import { parseStoreAddress, storeFileId, withoutPassword } from '../open-store.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../service/options.ts';
 import type { ConfigFile } from './config.ts';
-import { ownFolder } from './own-folder.ts';
+import { platCacheFolder } from './own-folder.ts';
 import { version } from './version.ts';
 
 /**
@@ -42,9 +42,9 @@ function pathOf(
   caches: string,
   now: number,
 ): string | undefined {
-  const address = storeAddress(text);
+  const address = parseStoreAddress(text);
   if (configured === undefined && address.engine === 'sqlite') return `${address.path}-pages`;
-  const folder = configured ?? ownFolder(caches);
+  const folder = configured ?? platCacheFolder(caches);
   if (folder !== undefined) removeUnused(folder, now);
   return folder && join(folder, `${hash('sha256', withoutPassword(text), 'hex').slice(0, 16)}-pages`);
 }

@@ -18,7 +18,7 @@ interface Linked {
 /** @returns no lines if links begin with the service's own address */
 export function linkLines({ address, anyHost, certificate, interfaces }: Linked): string[] {
   const base = new URL(address);
-  if (anyHost) base.hostname = ownAddress(interfaces);
+  if (anyHost) base.hostname = externalAddress(interfaces);
   const name = base.hostname.replaceAll(/[[\]]/g, '');
   const lines = [];
   if (anyHost) {
@@ -39,7 +39,7 @@ const isNamed = (certificate: X509Certificate, name: string): boolean =>
   (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
 
 /** An address by which other machines can probably reach this one. */
-function ownAddress(interfaces: Linked['interfaces']): string {
+function externalAddress(interfaces: Linked['interfaces']): string {
   const all = Object.values(interfaces).flatMap((each) => each ?? []);
   const own = all.find(({ family, internal }) => family === 'IPv4' && !internal);
   return own?.address ?? '127.0.0.1';

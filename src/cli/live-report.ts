@@ -1,8 +1,8 @@
 /** Reports the changes of a live demo market: the last change, and the number of changes of each kind. */
 import type { Change, LiveMarket } from 'plat-demo';
 import { messageOf } from '../shared/error-code.ts';
-import { type Intervals, pacer, reportProgress } from './progress.ts';
-import { endOver, reportLines } from './terminal.ts';
+import { type Intervals, makeThrottle, reportProgress } from './progress.ts';
+import { keepBottomLine, reportLines } from './terminal.ts';
 
 interface LiveReport {
   onChanges(changes: readonly Change[]): void;
@@ -14,7 +14,7 @@ interface LiveReport {
 const INTERVALS: Intervals = { lines: 10_000, screen: 250 };
 
 export function liveReport(market: LiveMarket, perMinute: number): LiveReport {
-  const isDue = pacer(INTERVALS);
+  const isDue = makeThrottle(INTERVALS);
   let done = 0;
   let kinds = new Map<string, number>();
   return {
@@ -36,6 +36,6 @@ export function liveReport(market: LiveMarket, perMinute: number): LiveReport {
       const why = messageOf(error);
       reportLines(`The market could not be changed, and is retried soon: ${why}`);
     },
-    end: endOver,
+    end: keepBottomLine,
   };
 }

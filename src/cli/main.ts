@@ -1,10 +1,10 @@
 /** The entry point of the command, which bin/plat.js starts. */
 import { codeOf } from '../shared/error-code.ts';
 import { writeError } from '../store/files/partial-file.ts';
-import { trimCompiled } from './compiled-cache.ts';
-import { fail } from './output.ts';
+import { trimCompileCache } from './compiled-cache.ts';
+import { reportFailure } from './output.ts';
 import { runCli } from './program.ts';
-import { endOnSignals, exitOfSignal } from './shutdown.ts';
+import { endOnSignals, exitCodeOfSignal } from './shutdown.ts';
 import { onOutputError } from './terminal.ts';
 
 // A process that a launcher started ends with the launcher, however that ends.
@@ -13,9 +13,11 @@ if (process.channel !== undefined) {
   process.channel?.unref();
 }
 
-onOutputError((error) => process.exit(fail(codeOf(error) === 'EPIPE' ? error : writeError(error, 'stdout'))));
+onOutputError((error) =>
+  process.exit(reportFailure(codeOf(error) === 'EPIPE' ? error : writeError(error, 'stdout'))),
+);
 
 endOnSignals();
 const exitCode = await runCli(process.argv);
-process.exitCode = exitOfSignal() ?? exitCode;
-trimCompiled();
+process.exitCode = exitCodeOfSignal() ?? exitCode;
+trimCompileCache();

@@ -1,8 +1,8 @@
 /** Opens the store of a watch, and waits as long as it is unreachable, or the source of a store that is yet to be created. */
 import { type ErrorCode, PlatError } from '../errors/index.ts';
-import { passesByItself } from '../replica/checkpoint/troubles.ts';
+import { isTemporary } from '../replica/checkpoint/troubles.ts';
 import { RequestFailure } from '../replica/http/failure.ts';
-import { LONGEST_REST, restAfter, SHORT_REST } from '../replica/http/retry.ts';
+import { delayAfter, LONGEST_DELAY, SHORT_DELAY } from '../replica/http/retry.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Store } from '../store/store.ts';
 
@@ -37,8 +37,8 @@ export async function openPatiently(
       if (!isOfSource && !(error instanceof PlatError && TEMPORARY.has(error.code))) throw error;
       const least = error.retryAfter ?? 0;
       const wait = isOfSource
-        ? restAfter(failures, least, passesByItself(error) ? SHORT_REST : LONGEST_REST, random)
-        : restAfter(failures, least * 1000, SHORT_REST, random);
+        ? delayAfter(failures, least, isTemporary(error) ? SHORT_DELAY : LONGEST_DELAY, random)
+        : delayAfter(failures, least * 1000, SHORT_DELAY, random);
       onFailure(error.message, wait, isOfSource);
       await clock.sleep(wait, signal);
     }

@@ -5,10 +5,10 @@
 import { mustNameClasses } from '../access/index.ts';
 import type { StoreModel } from '../compile/model.ts';
 import { type ErrorCode, PlatError } from '../errors/index.ts';
-import { type OpenStoreOptions, openStore, storeAddress, withoutPassword } from '../open-store.ts';
+import { type OpenStoreOptions, openStore, parseStoreAddress, withoutPassword } from '../open-store.ts';
 import { DEFAULT_SETTINGS, type StoreSettings } from '../records/settings.ts';
 import { openMode } from '../store/files/private-file.ts';
-import { modelOfNew } from '../store/state/new-store.ts';
+import { modelOfNewStore } from '../store/state/new-store.ts';
 import type { PartitionField, Store } from '../store/store.ts';
 import { aheadText } from '../store/write/bring-back.ts';
 import type { ConfigFile } from './config.ts';
@@ -38,7 +38,7 @@ interface OpenOptions {
 }
 
 /** Applies the configuration to the settings of a store. @throws PlatError `usage` */
-function configured(settings: StoreSettings, config: ConfigFile): StoreSettings {
+function withConfiguration(settings: StoreSettings, config: ConfigFile): StoreSettings {
   const { dictionary, roles, withheld, timeZone, onwardTimestamps, changes = {} } = config;
   const kept = {
     ...(changes.keepDays === undefined ? {} : { days: changes.keepDays }),
@@ -61,7 +61,8 @@ function configured(settings: StoreSettings, config: ConfigFile): StoreSettings 
           },
         }),
   };
-  if (changed.access !== settings.access) mustNameClasses(changed.access, modelOfNew(changed).dictionary);
+  if (changed.access !== settings.access)
+    mustNameClasses(changed.access, modelOfNewStore(changed).dictionary);
   return changed;
 }
 
@@ -92,10 +93,10 @@ export async function openConfigured(text: string, options: OpenOptions): Promis
     beforeCreation,
   } = options;
   const { partitions = config.partitions } = options;
-  const address = storeAddress(text);
+  const address = parseStoreAddress(text);
   const { readStores } = config;
   if (create && address.engine === 'sqlite') mustHaveFolder(address.path);
-  const settings = configured(base, config);
+  const settings = withConfiguration(base, config);
   const opening = {
     threads,
     checks,
@@ -107,7 +108,7 @@ export async function openConfigured(text: string, options: OpenOptions): Promis
     allowClockJump,
   };
   const existing = create && beforeCreation !== undefined ? await openExisting(text, opening) : undefined;
-  if (create && existing === undefined) await beforeCreation?.(modelOfNew(settings));
+  if (create && existing === undefined) await beforeCreation?.(modelOfNewStore(settings));
   const store =
     existing ??
     (await openStore(text, {
@@ -118,7 +119,7 @@ export async function openConfigured(text: string, options: OpenOptions): Promis
   opened.defer(() => store.close());
   // Saves the confirmation for all processes, even if this one writes nothing.
   if (allowClockJump === true) await store.horizon();
-  await store.configure((settings) => configured(settings, config));
+  await store.configure((settings) => withConfiguration(settings, config));
   if (address.engine === 'sqlite') reportOpenMode(address.path);
   const ahead = await store.ahead();
   if (ahead !== undefined) reportLines(`${store.name}: ${aheadText(ahead)}`);

@@ -85,7 +85,7 @@ export function wholeNumber(least: number, most: number) {
  * The token of a source, as a header can contain it: a carriage return from a file of Windows cannot be sent.
  * @throws PlatError `usage`
  */
-export function sendable(token: string): string {
+export function sendableToken(token: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   const isPadded = /^[\x21-\x7e]+$/.test(token.trim());
   const what = isPadded
@@ -98,7 +98,7 @@ export function sendable(token: string): string {
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** No date that a duration leads to has a year of more than four digits. */
+/** The longest duration: every date that results from it has a year of four digits. */
 const LONGEST = 36_500 * 86_400_000;
 
 /**
@@ -108,7 +108,7 @@ const LONGEST = 36_500 * 86_400_000;
  * @returns milliseconds
  * @throws PlatError `usage`
  */
-export function duration(flag: string, text: string, least = 1000): number {
+export function parseDuration(flag: string, text: string, least = 1000): number {
   const [, amount, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
   const milliseconds = Number(amount) * (UNITS[unit] ?? 0);
   if (milliseconds >= least && milliseconds <= LONGEST) return milliseconds;
@@ -157,15 +157,15 @@ export function readFlags(command: Command, environment: Readonly<Record<string,
 }
 
 /**
- * Reads the configuration, and applies it to options that neither the command line nor the environment sets. The variable of an option
- * that can be repeated contains its values with commas between them; the configuration has them as a list, or a single one.
+ * Reads the configuration, and applies it to options that neither the command line nor the environment sets. The variable of an
+ * option that can be repeated contains its values with commas between them; the configuration has them as a list, or a single one.
  *
- * @param isMade whether the command creates a missing configuration file
+ * @param createsMissing whether the command creates a missing configuration file
  * @throws PlatError `usage` if a required option is still missing
  */
-export async function applyConfig(command: Command, isMade = false): Promise<ConfigFile> {
+export async function applyConfig(command: Command, createsMissing = false): Promise<ConfigFile> {
   const file: unknown = command.getOptionValue('config');
-  const config = await readConfig(typeof file === 'string' ? file : undefined, isMade);
+  const config = await readConfig(typeof file === 'string' ? file : undefined, createsMissing);
   for (const each of command.options) {
     const name = each.attributeName();
     const source = command.getOptionValueSource(name);

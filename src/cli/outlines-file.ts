@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { PlatError, platError } from '../errors/index.ts';
 import { NO_OUTLINES, type Outlines, outlinesIn } from '../service/console/outlines.ts';
-import { parsedJson } from '../shared/json.ts';
+import { tryParseJson } from '../shared/json.ts';
 import type { Store } from '../store/store.ts';
 import type { ConfigFile } from './config.ts';
 import { mustBeFile } from './options.ts';
@@ -13,7 +13,7 @@ const MOST_MEGABYTES = 2;
 /** @throws PlatError `usage` if the configured file is not valid */
 export async function consoleOutlines(store: Pick<Store, 'model'>, config: ConfigFile): Promise<Outlines> {
   const { console: { outlines: file } = {} } = config;
-  if (file !== undefined) return outlinesOf(file);
+  if (file !== undefined) return readOutlines(file);
   const { settings } = await store.model();
   if (settings.market === undefined) return NO_OUTLINES;
   // A service of any other store starts without it.
@@ -21,7 +21,7 @@ export async function consoleOutlines(store: Pick<Store, 'model'>, config: Confi
   return marketOutlines();
 }
 
-function outlinesOf(file: string): Outlines {
+function readOutlines(file: string): Outlines {
   const refused = (why: string, cause?: unknown) =>
     platError('usage', { reason: `The outlines ${file} ${why}.` }, { cause });
   mustBeFile(file);
@@ -34,7 +34,7 @@ function outlinesOf(file: string): Outlines {
   } catch (cause) {
     throw refused('cannot be read', cause);
   }
-  const json = parsedJson(text.replace(/^\uFEFF/, ''));
+  const json = tryParseJson(text.replace(/^\uFEFF/, ''));
   if (json === undefined) throw refused('are not JSON');
   try {
     return outlinesIn(json);

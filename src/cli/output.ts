@@ -3,7 +3,7 @@ import { type ErrorCode, PlatError, platError } from '../errors/index.ts';
 import { RequestFailure } from '../replica/http/failure.ts';
 import { messageOf } from '../shared/error-code.ts';
 import { LeaseLost } from '../store/checkpoint/checkpoints.ts';
-import { deliver, escaped, reportLines, writeJson, writeLines } from './terminal.ts';
+import { escapeControls, reportLines, writeAndWait, writeJson, writeLines } from './terminal.ts';
 
 /** The exit codes of docs/commands.md. */
 export const EXIT = { done: 0, failed: 1, wrongUse: 2, differs: 3 } as const;
@@ -15,7 +15,7 @@ export function print(result: object, lines: string | readonly string[], json: b
 }
 
 /** What becomes of a secret that nobody received. */
-interface Unreceived {
+interface UndeliveredSecret {
   /** Such as `the token of the key k_1`. */
   readonly what: string;
   /** Makes it worthless. */
@@ -32,11 +32,11 @@ interface Unreceived {
  * @throws PlatError `failed` if stdout does not take it
  */
 export async function printSecret(
-  output: Parameters<typeof deliver>[0],
-  { what, undo, undone, left }: Unreceived,
+  output: Parameters<typeof writeAndWait>[0],
+  { what, undo, undone, left }: UndeliveredSecret,
 ): Promise<void> {
   try {
-    await deliver(output);
+    await writeAndWait(output);
   } catch (error) {
     const outcome = await undo().then(
       () => undone,
@@ -49,7 +49,7 @@ export async function printSecret(
 
 /** Formats rows as lines with aligned columns. */
 export function table(given: readonly (readonly string[])[]): string[] {
-  const rows = given.map((row) => row.map(escaped));
+  const rows = given.map((row) => row.map(escapeControls));
   const widths =
     rows[0]?.map((_, column) => rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0)) ??
     [];
@@ -68,7 +68,7 @@ const isExpected = (error: unknown): boolean => error instanceof RequestFailure 
 const WRONG_USE: ReadonlySet<string> = new Set<ErrorCode>(['usage', 'resourceFilled', 'resourceUnknown']);
 
 /** Reports an error on stderr, in one line if it is expected. @returns the exit code */
-export function fail(error: unknown): number {
+export function reportFailure(error: unknown): number {
   const system = systemCode(error);
   if (system === 'EPIPE') return EXIT.failed; // the reader has closed the pipe
   const text = messageOf(error);

@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path';
 import { makeFolder, PRIVATE_FOLDER_MODE } from '../store/files/private-file.ts';
 
 /** plat's folder among the caches; undefined if it cannot be written, or if others can write to it. */
-export function ownFolder(caches: string): string | undefined {
+export function platCacheFolder(caches: string): string | undefined {
   try {
     const folder = join(isAbsolute(caches) ? caches : join(homedir(), '.cache'), 'plat');
     // Without a home folder, it would be one of the working directory.

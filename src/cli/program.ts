@@ -1,8 +1,8 @@
 /** The command line: every command by name, loaded only when it is called. It knows nothing of what commands do. */
 import { Command, CommanderError, Help } from 'commander';
-import { describe } from './help.ts';
+import { defineHelp } from './help.ts';
 import { readFlags } from './options.ts';
-import { EXIT, fail } from './output.ts';
+import { EXIT, reportFailure } from './output.ts';
 import { reportText, writeText } from './terminal.ts';
 import { version } from './version.ts';
 
@@ -159,7 +159,7 @@ async function load(command: Command): Promise<void> {
   const listed = COMMANDS.find(({ name }) => name === command.name());
   const define = await listed?.load();
   define?.(command, async () => [...everyCommand(await loadProgram())]);
-  describe(command);
+  defineHelp(command);
 }
 
 /** The program with all commands loaded. */
@@ -185,7 +185,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     return Number(process.exitCode ?? EXIT.done);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUse;
-    return fail(error);
+    return reportFailure(error);
   }
 }
 

@@ -3,13 +3,13 @@
  * overwrite, lines of JSON elsewhere. This module knows nothing of what the commands do.
  */
 import {
-  canWriteOver,
-  endOver,
-  isWatched,
-  type Lengths,
+  canOverwrite,
+  isStderrTerminal,
+  keepBottomLine,
+  type LineVersions,
+  overwriteLine,
   reportJson,
   reportLines,
-  reportOver,
 } from './terminal.ts';
 
 /** Receives the progress of a long command. */
@@ -39,8 +39,8 @@ export interface Intervals {
 const USUAL_INTERVALS: Intervals = { lines: 2000, screen: 100 };
 
 /** @returns whether the next line is due, at most once in each interval */
-export function pacer({ lines, screen }: Intervals, last = Number.NEGATIVE_INFINITY): () => boolean {
-  const every = canWriteOver() ? screen : lines;
+export function makeThrottle({ lines, screen }: Intervals, last = Number.NEGATIVE_INFINITY): () => boolean {
+  const every = canOverwrite() ? screen : lines;
   let reported = last;
   return () => {
     const now = performance.now();
@@ -51,9 +51,9 @@ export function pacer({ lines, screen }: Intervals, last = Number.NEGATIVE_INFIN
 }
 
 /** Reports progress in the form that suits stderr. @param facts the members of a JSON line */
-export function reportProgress(line: Lengths, text: string, facts: object): void {
-  if (canWriteOver()) reportOver(line);
-  else if (isWatched()) reportLines(text);
+export function reportProgress(line: LineVersions, text: string, facts: object): void {
+  if (canOverwrite()) overwriteLine(line);
+  else if (isStderrTerminal()) reportLines(text);
   else reportJson({ time: new Date().toISOString(), ...facts });
 }
 
@@ -69,44 +69,44 @@ export async function withProgress<T>(
   work: (progress: Progress) => Promise<T>,
 ): Promise<T> {
   const started = performance.now();
-  const writesOver = canWriteOver();
-  const isDue = pacer(USUAL_INTERVALS, started);
+  const writesOver = canOverwrite();
+  const isDue = makeThrottle(USUAL_INTERVALS, started);
   const paceOf = (done: number): Pace => {
     const rate = done / Math.max(0.001, (performance.now() - started) / 1000);
     const left = total === undefined || rate === 0 ? undefined : Math.max(0, total - done) / rate;
     return { rate, left };
   };
-  let line: Lengths = [title];
+  let line: LineVersions = [title];
   const update = (done: number, text: string, counted = done): void => {
     const isNext = isDue();
     // The last line stays on the screen, so it is kept up to date between two reports.
     if (!isNext && !writesOver) return;
     const { rate, left } = paceOf(done);
-    line = lengths(title, done, total, text, { rate: paceOf(counted).rate, left });
+    line = lineVersions(title, done, total, text, { rate: paceOf(counted).rate, left });
     if (!isNext) return;
     const secondsLeft = left === undefined ? undefined : Math.round(left);
     const [, , shorter = title] = line;
     reportProgress(line, shorter, { task: title, done, total, rate: Math.round(rate), secondsLeft, text });
   };
-  if (writesOver) reportOver(line);
+  if (writesOver) overwriteLine(line);
   try {
     return await work({ update, reportLine: reportLines });
   } finally {
     if (writesOver) {
-      reportOver(line);
-      endOver();
+      overwriteLine(line);
+      keepBottomLine();
     }
   }
 }
 
 /** On narrower terminals, the bar is first shortened, then omitted; the percentage is shown as long as possible. */
-function lengths(
+function lineVersions(
   title: string,
   done: number,
   total: number | undefined,
   text: string,
   { rate, left }: Pace,
-): Lengths {
+): LineVersions {
   const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ');
   const pace = `${Math.round(rate)}/s`;
   return [
@@ -130,8 +130,8 @@ function bar(done: number, total: number | undefined, width: number): string {
 }
 
 const timeLeft = (seconds: number | undefined): string =>
-  seconds === undefined || !Number.isFinite(seconds) ? '' : `${clock(seconds)} left`;
+  seconds === undefined || !Number.isFinite(seconds) ? '' : `${formatSeconds(seconds)} left`;
 
 /** Seconds as `m:ss`. */
-export const clock = (seconds: number): string =>
+export const formatSeconds = (seconds: number): string =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;

@@ -2,7 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { platError } from '../errors/index.ts';
 import type { ReplicaEvent } from '../replica/events.ts';
-import { WAYS } from '../replica/source/source.ts';
+import { CHANGE_METHODS } from '../replica/source/source.ts';
 import { type SourceStatus, sourceStatus } from '../replica/status.ts';
 import { serveProbes } from '../service/admin/probes.ts';
 import { messageOf } from '../shared/error-code.ts';
@@ -12,9 +12,9 @@ import { reportLines } from './terminal.ts';
 export interface ReplicaAdmin {
   readonly address: string;
   /** Reports why the store could not be opened yet, or could not be created because of its source. */
-  waits(reason: string, isOfSource: boolean): void;
+  reportWaiting(reason: string, isOfSource: boolean): void;
   /** Reports that the store is open. */
-  opened(store: Store): void;
+  reportOpened(store: Store): void;
   count(event: ReplicaEvent): void;
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface ReplicaAdmin {
  * purge are recent.
  * @throws PlatError `usage` if the port is in use
  */
-export async function replicaAdmin(
+export async function serveReplicaAdmin(
   source: string,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<ReplicaAdmin> {
@@ -52,10 +52,10 @@ export async function replicaAdmin(
     reportLines(`admin        ${address}/`);
     return {
       address,
-      waits: (reason, isOfSource) => {
+      reportWaiting: (reason, isOfSource) => {
         waitsFor = { [isOfSource ? source : 'store']: reason };
       },
-      opened: (found) => {
+      reportOpened: (found) => {
         store = found;
       },
       count,
@@ -125,7 +125,7 @@ function replicaMetrics() {
     if (status === undefined) return;
     quarantined.set(status.quarantined);
     const used = status.following?.way ?? 'windows';
-    for (const way of [...WAYS, 'windows'] as const) following.set({ way }, Number(way === used));
+    for (const way of [...CHANGE_METHODS, 'windows'] as const) following.set({ way }, Number(way === used));
     for (const each of status.collections) {
       stored.set({ resource: each.collection }, each.stored);
       if (each.lag !== undefined) lag.set({ resource: each.collection }, each.lag / 1000);

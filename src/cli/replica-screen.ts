@@ -1,7 +1,7 @@
 /** Reports the events of a replication on stderr: text with a progress line for a person, JSON lines for a log. */
 import type { ReplicaEvent } from '../replica/events.ts';
-import { clock, type Intervals, pacer, reportProgress } from './progress.ts';
-import { dropOver, isWatched, reportJson, reportLines } from './terminal.ts';
+import { formatSeconds, type Intervals, makeThrottle, reportProgress } from './progress.ts';
+import { isStderrTerminal, removeBottomLine, reportJson, reportLines } from './terminal.ts';
 
 interface ReplicaScreen {
   show(event: ReplicaEvent): void;
@@ -21,7 +21,7 @@ const INTERVALS: Intervals = { lines: 2000, screen: 200 };
 const MOST_KEYS = 20;
 
 /** Members of every line besides those of its event, which have other names. */
-interface OfEveryLine {
+interface ReservedMembers {
   readonly time?: never;
   readonly source?: never;
 }
@@ -34,17 +34,17 @@ interface Rate {
 }
 
 export function replicaScreen(source: string): ReplicaScreen {
-  const isTerminal = isWatched();
+  const isTerminal = isStderrTerminal();
   const rates = new Map<string, Rate>();
   const say = (event: Readonly<Record<string, unknown>>): void => {
-    dropOver();
+    removeBottomLine();
     if (isTerminal) reportLines(textOf(event));
     else reportJson({ time: new Date().toISOString(), source, ...event });
   };
   const page = (event: ReplicaEvent & { kind: 'page' }): void => {
     const { resource, step, done, total, rows } = event;
     const name = `${resource} ${step}`;
-    const rate: Rate = rates.getOrInsertComputed(name, started);
+    const rate: Rate = rates.getOrInsertComputed(name, newRate);
     rate.from ??= done - rows;
     const isLast = total !== undefined && done >= total;
     if (!rate.isDue() && !isLast) return;
@@ -59,13 +59,13 @@ export function replicaScreen(source: string): ReplicaScreen {
     reportProgress([text], text, facts);
   };
   return {
-    show(event: ReplicaEvent & OfEveryLine) {
+    show(event: ReplicaEvent & ReservedMembers) {
       if (event.kind === 'page') {
         page(event);
         return;
       }
       if (event.kind === 'media' && event.state === 'stored') return; // its page is reported
-      if (event.kind === 'step') rates.set(`${event.resource} ${event.step}`, started());
+      if (event.kind === 'step') rates.set(`${event.resource} ${event.step}`, newRate());
       say(event.kind === 'deleted' || event.kind === 'gone' ? short(event) : { ...event });
     },
     end: (result, { quarantined, withoutFiles }) =>
@@ -78,7 +78,7 @@ export function replicaScreen(source: string): ReplicaScreen {
   };
 }
 
-const started = (): Rate => ({ began: performance.now(), isDue: pacer(INTERVALS) });
+const newRate = (): Rate => ({ began: performance.now(), isDue: makeThrottle(INTERVALS) });
 
 const short = ({ kind, resource, keys }: ReplicaEvent & { kind: 'deleted' | 'gone' }) => ({
   kind,
@@ -94,7 +94,7 @@ function progressText(
 ): string {
   const of = total === undefined ? '' : ` of ${total}`;
   const percent = total === undefined || total === 0 ? '' : ` (${Math.floor((done / total) * 100)} %)`;
-  const left = secondsLeft === undefined ? '' : `, ${clock(secondsLeft)} left`;
+  const left = secondsLeft === undefined ? '' : `, ${formatSeconds(secondsLeft)} left`;
   return `${resource} ${step}: ${done}${of}${percent}, ${perSecond}/s${left}`;
 }
 

@@ -6,18 +6,18 @@
  * forwards it. The launcher (bin/plat.js) therefore reports its signals over its channel, and they are matched with those that
  * arrive directly; npm and similar programs forward the signal itself, shortly after, and `timeout` sends it twice at once.
  */
-import { leaveLine, reportLines } from './terminal.ts';
+import { reportLines, startNewLine } from './terminal.ts';
 
 /** Milliseconds after a signal after which a command ends in any case. */
 const GRACE = 10_000;
 /** Milliseconds after a signal after which the command reports that it is ending. */
 const NOTICE = 1000;
 /** Milliseconds within which a script runner forwards a signal that this process has received as well. */
-const ECHO = 300;
+const FORWARD_WINDOW = 300;
 /** Milliseconds within which `timeout` sends a signal to its command, and again to all processes of its group. */
-const TWICE = 50;
+const REPEAT_WINDOW = 50;
 /** Milliseconds between two looks whether the shell that started this process is still there. */
-const ORPHANED = 500;
+const PARENT_CHECK_INTERVAL = 500;
 
 /** The exit codes of interrupted commands. A closed terminal (SIGHUP) counts as SIGTERM. */
 const EXITS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const;
@@ -33,7 +33,7 @@ export interface Shutdown {
 }
 
 /** Distinguishes one key press, or one `kill`, from the next, however often each arrives. */
-export class Presses {
+export class SignalFilter {
   readonly #came = { here: 0, launcher: 0 };
   readonly #echo: number;
   #last = Number.NEGATIVE_INFINITY;
@@ -57,20 +57,24 @@ export class Presses {
   }
 }
 
-let exit: number | undefined;
+let signalExitCode: number | undefined;
 /** For a command without cleanup: the store rolls back what is in progress. */
-const atOnce = (signal: Signal): never => process.exit(EXITS[signal]);
-let onSignal: (signal: Signal) => void = atOnce;
+const exitAtOnce = (signal: Signal): never => process.exit(EXITS[signal]);
+let onSignal: (signal: Signal) => void = exitAtOnce;
 
 /** Ends the process at once on a signal, unless a command handles signals itself. */
 export function endOnSignals(): void {
   // Script runners, which all set this variable, forward signals to their processes.
-  const echo = process.env.npm_lifecycle_event === undefined ? TWICE : ECHO;
+  const echo = process.env.npm_lifecycle_event === undefined ? REPEAT_WINDOW : FORWARD_WINDOW;
   const handle = (signal: Signal): void => {
-    if (signal === 'SIGINT') leaveLine();
+    if (signal === 'SIGINT') startNewLine();
     onSignal(signal);
   };
-  const presses = { SIGINT: new Presses(echo), SIGTERM: new Presses(echo), SIGHUP: new Presses(echo) };
+  const presses = {
+    SIGINT: new SignalFilter(echo),
+    SIGTERM: new SignalFilter(echo),
+    SIGHUP: new SignalFilter(echo),
+  };
   for (const signal of SIGNALS) {
     process.on(signal, () => {
       if (presses[signal].isNew('here', performance.now())) handle(signal);
@@ -83,7 +87,7 @@ export function endOnSignals(): void {
       if (process.ppid === parent) return;
       clearInterval(look);
       handle('SIGTERM');
-    }, ORPHANED).unref();
+    }, PARENT_CHECK_INTERVAL).unref();
   }
   if (process.channel === undefined) return;
   process.on('message', (message) => {
@@ -95,7 +99,7 @@ export function endOnSignals(): void {
 }
 
 /** The exit code because of a signal; undefined if there was none, or if the command ends normally by a signal. */
-export const exitOfSignal = (): number | undefined => exit;
+export const exitCodeOfSignal = (): number | undefined => signalExitCode;
 
 /**
  * Lets a command end by itself after a signal. A second signal of the same kind ends it at once.
@@ -114,7 +118,7 @@ export function onShutdown(runsUntilSignal = false): Shutdown {
       if (isStarting) process.exit(runsUntilSignal ? 0 : EXITS[signal]);
       if (received.has(signal)) endNow(signal, `by a second ${signal}`);
       received.add(signal);
-      exit ??= runsUntilSignal ? undefined : EXITS[signal];
+      signalExitCode ??= runsUntilSignal ? undefined : EXITS[signal];
       controller.abort();
       setTimeout(() => reportLines(`plat: ending; a second ${signal} ends it at once`), NOTICE).unref();
       setTimeout(() => endNow(signal, `${GRACE / 1000} s after ${signal}`), GRACE).unref();

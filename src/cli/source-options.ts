@@ -1,7 +1,7 @@
 /** The options of commands that query a source, and their values. */
 import type { Command } from 'commander';
 import { DEFAULT_RESOURCES } from '../replica/run/options.ts';
-import { addOptions, option, required, sendable, wholeNumber } from './options.ts';
+import { addOptions, option, required, sendableToken, wholeNumber } from './options.ts';
 
 export interface SourceSettings {
   readonly from: string;
@@ -39,10 +39,10 @@ export function addSourceOptions(command: Command): Command {
 }
 
 /** Whether an option was set explicitly, rather than by its default. */
-export const isNamed = (command: Command, name: string): boolean =>
+export const isSetExplicitly = (command: Command, name: string): boolean =>
   command.getOptionValueSource(name) !== 'default';
 
-const listOf = (given: string | readonly string[]): string[] =>
+const parseList = (given: string | readonly string[]): string[] =>
   (typeof given === 'string' ? given.split(',') : [...given])
     .map((name) => name.trim())
     .filter((name) => name !== '');
@@ -53,12 +53,12 @@ export function sourceOptions(settings: SourceSettings) {
   return {
     from,
     interface: settings.interface,
-    token: sendable(token),
-    resources: listOf(settings.resources),
+    token: sendableToken(token),
+    resources: parseList(settings.resources),
     customFields: customFields === true,
     pageSize,
     source,
     windowField,
-    alsoWindow: alsoWindow === undefined ? undefined : listOf(alsoWindow),
+    alsoWindow: alsoWindow === undefined ? undefined : parseList(alsoWindow),
   };
 }

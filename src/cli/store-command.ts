@@ -23,7 +23,7 @@ export const idCommand = (parent: Command, name: string, description: string): C
  * @param options besides those for the store and the configuration
  * @param action receives the values of all options, then the arguments
  */
-export function onStore<Arguments extends readonly unknown[]>(
+export function defineStoreAction<Arguments extends readonly unknown[]>(
   command: Command,
   options: readonly Option[],
   action: (store: Store, given: OptionValues, ...words: Arguments) => Promise<void>,

@@ -16,11 +16,11 @@ const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t'
 const code = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Escapes a text for a line. */
-export const escaped = (text: string): string =>
+export const escapeControls = (text: string): string =>
   text.replace(INTERPRETED, (character) => SHORT[character] ?? code(character));
 
 /** The same JSON, with the characters that a terminal would interpret as JSON escapes. */
-export const escapedJson = (json: string): string => json.replace(INTERPRETED_IN_JSON, code);
+export const escapeJson = (json: string): string => json.replace(INTERPRETED_IN_JSON, code);
 
 /** Writes lines of text to stdout. Line breaks inside a line are escaped. */
 export function writeLines(lines: string | readonly string[]): void {
@@ -28,23 +28,23 @@ export function writeLines(lines: string | readonly string[]): void {
 }
 
 const ended = (lines: string | readonly string[]): string =>
-  (typeof lines === 'string' ? [lines] : lines).map((line) => `${escaped(line)}\n`).join('');
+  (typeof lines === 'string' ? [lines] : lines).map((line) => `${escapeControls(line)}\n`).join('');
 
 /** Writes a value to stdout, as one line of JSON. */
 export function writeJson(value: object): void {
   write('stdout', jsonLine(value));
 }
 
-const jsonLine = (value: object): string => `${escapedJson(JSON.stringify(value))}\n`;
+const jsonLine = (value: object): string => `${escapeJson(JSON.stringify(value))}\n`;
 
-/** Whether the caller of `deliver` handles an error of stdout, which otherwise ends the process. */
+/** Whether the caller of `writeAndWait` handles an error of stdout, which otherwise ends the process. */
 let isHandled = false;
 
 /**
  * Whether stdout was closed when the process began: Node then opens the null device in its place, for reading as well, which a shell
  * that redirects stdout there does not.
  */
-function wasClosed(): boolean {
+function wasStdoutClosed(): boolean {
   try {
     return fstatSync(1).rdev === statSync(devNull).rdev && readSync(1, Buffer.alloc(1)) === 0;
   } catch {
@@ -56,8 +56,10 @@ function wasClosed(): boolean {
  * Writes a line of text, or a value as JSON, and waits until the system has taken it.
  * @throws the error of stdout, which then does not end the process
  */
-export async function deliver(result: string | readonly string[] | { readonly json: object }): Promise<void> {
-  if (wasClosed()) throw new Error('it is closed');
+export async function writeAndWait(
+  result: string | readonly string[] | { readonly json: object },
+): Promise<void> {
+  if (wasStdoutClosed()) throw new Error('it is closed');
   isHandled = true;
   const text = typeof result === 'object' && 'json' in result ? jsonLine(result.json) : ended(result);
   return new Promise((resolve, reject) => {
@@ -71,7 +73,7 @@ export async function deliver(result: string | readonly string[] | { readonly js
 
 /** Writes a JSON line to stdout, and waits for a slow reader. */
 export async function streamJson(line: string): Promise<void> {
-  if (!write('stdout', `${escapedJson(line)}\n`)) await once(process.stdout, 'drain');
+  if (!write('stdout', `${escapeJson(line)}\n`)) await once(process.stdout, 'drain');
 }
 
 /** Resolves when the system has taken everything that was written to stdout. */
@@ -88,76 +90,76 @@ export function reportLines(lines: string | readonly string[]): void {
 
 /** Reports a value on stderr, as one line of JSON. */
 export function reportJson(value: object): void {
-  write('stderr', `${escapedJson(JSON.stringify(value))}\n`);
+  write('stderr', `${escapeJson(JSON.stringify(value))}\n`);
 }
 
 /** Whether stderr is a terminal. */
-export const isWatched = (): boolean => process.stderr.isTTY === true;
+export const isStderrTerminal = (): boolean => process.stderr.isTTY === true;
 
 /** Whether stderr is a terminal that can overwrite a line. One without a name has no known capabilities. */
-export const canWriteOver = (): boolean =>
-  isWatched() && !['', 'dumb', 'unknown'].includes(process.env.TERM ?? '');
+export const canOverwrite = (): boolean =>
+  isStderrTerminal() && !['', 'dumb', 'unknown'].includes(process.env.TERM ?? '');
 
 const CLEAR_LINE = '\r\u001b[K';
 
 /** The same line at several lengths, the longest first. */
-export type Lengths = readonly [string, ...string[]];
+export type LineVersions = readonly [string, ...string[]];
 
 /** The line at the bottom of the terminal that is overwritten; all other output goes above it. */
-let bottom: Lengths | undefined;
+let bottomLine: LineVersions | undefined;
 let isListening = false;
 
 /** Overwrites the line at the bottom of the terminal. */
-export function reportOver(line: Lengths): void {
-  bottom = line;
-  process.stderr.write(`${CLEAR_LINE}${fitting(line)}`);
+export function overwriteLine(line: LineVersions): void {
+  bottomLine = line;
+  process.stderr.write(`${CLEAR_LINE}${fitLine(line)}`);
   if (isListening) return;
   isListening = true;
-  process.stderr.on('resize', () => bottom !== undefined && reportOver(bottom));
+  process.stderr.on('resize', () => bottomLine !== undefined && overwriteLine(bottomLine));
   // However the process ends, the line stays, and the prompt of the shell begins on a new line.
-  process.once('exit', endOver);
+  process.once('exit', keepBottomLine);
 }
 
 /** Removes the line at the bottom. */
-export function dropOver(): void {
-  if (bottom === undefined) return;
-  bottom = undefined;
+export function removeBottomLine(): void {
+  if (bottomLine === undefined) return;
+  bottomLine = undefined;
   process.stderr.write(CLEAR_LINE);
 }
 
 /** Leaves the line at the bottom on the screen. */
-export function endOver(): void {
-  if (bottom === undefined) return;
-  bottom = undefined;
+export function keepBottomLine(): void {
+  if (bottomLine === undefined) return;
+  bottomLine = undefined;
   process.stderr.write('\n');
 }
 
 /** Starts a new line after a terminal has echoed a key, such as ^C. */
-export function leaveLine(): void {
-  if (!isWatched()) return;
-  if (bottom === undefined) process.stderr.write('\n');
-  else reportOver(bottom);
+export function startNewLine(): void {
+  if (!isStderrTerminal()) return;
+  if (bottomLine === undefined) process.stderr.write('\n');
+  else overwriteLine(bottomLine);
 }
 
 /** Writes whole lines, above the line at the bottom if both are on the same terminal. */
 function write(stream: 'stdout' | 'stderr', text: string, done?: (error?: Error | null) => void): boolean {
-  if (bottom === undefined || !process[stream].isTTY) return process[stream].write(text, done);
+  if (bottomLine === undefined || !process[stream].isTTY) return process[stream].write(text, done);
   process.stderr.write(CLEAR_LINE);
   const isTaken = process[stream].write(text, done);
-  reportOver(bottom);
+  overwriteLine(bottomLine);
   return isTaken;
 }
 
 const USUAL_COLUMNS = 80;
 
 /** The longest version that leaves the last column free, in which some terminals wrap; else the shortest one, truncated. */
-function fitting(line: Lengths): string {
+function fitLine(line: LineVersions): string {
   const most = (process.stderr.columns || USUAL_COLUMNS) - 1;
-  const texts = line.map(escaped);
-  return texts.find((text) => columnsOf(text) <= most) ?? cut(texts.at(-1) ?? '', most);
+  const texts = line.map(escapeControls);
+  return texts.find((text) => columnsOf(text) <= most) ?? truncate(texts.at(-1) ?? '', most);
 }
 
-function cut(text: string, most: number): string {
+function truncate(text: string, most: number): string {
   let columns = 0;
   let taken = '';
   for (const character of text) {
@@ -176,10 +178,10 @@ function columnsOf(text: string): number {
 }
 
 /** Write several lines of text, as the command-line parser produces them. */
-export const writeText = (text: string): void => void write('stdout', lineByLine(text));
-export const reportText = (text: string): void => void write('stderr', lineByLine(text));
+export const writeText = (text: string): void => void write('stdout', escapeLines(text));
+export const reportText = (text: string): void => void write('stderr', escapeLines(text));
 
-const lineByLine = (text: string): string => text.split('\n').map(escaped).join('\n');
+const escapeLines = (text: string): string => text.split('\n').map(escapeControls).join('\n');
 
 /**
  * The destination of log lines: stderr, synchronously.
@@ -189,7 +191,7 @@ export function logStream(open: (descriptor: number) => { write(line: string): u
   write(line: string): void;
 } {
   const destination = open(2);
-  return { write: (line) => void destination.write(escapedJson(line)) };
+  return { write: (line) => void destination.write(escapeJson(line)) };
 }
 
 /** Handles a closed stdout, unless the error is that of a delivery. A closed stderr is ignored, since nothing can be reported there. */

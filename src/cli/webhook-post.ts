@@ -36,7 +36,7 @@ export function webhookPost(read: { readonly bytes: number; readonly millisecond
         retryAfter: retryAfter(answer.headers, systemClock.now()),
       };
     } catch (error) {
-      return { kind: 'unanswered', why: shortened(reasonOf(error)) };
+      return { kind: 'unanswered', why: shortenReason(reasonOf(error)) };
     }
   };
   return { post, close: () => transport.close() };
@@ -54,7 +54,7 @@ async function drain(body: AsyncIterable<Uint8Array>, most: number): Promise<voi
   }
 }
 
-const shortened = (reason: string): string =>
+const shortenReason = (reason: string): string =>
   reason
     .replace(/\p{Cc}+/gu, ' ')
     .slice(0, LONGEST_REASON)

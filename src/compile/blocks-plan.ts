@@ -8,12 +8,12 @@ import { visibleRows } from './context.ts';
 import { all, column, type Sql, slot, sql } from './fragment.ts';
 import type { StoreModel } from './model.ts';
 import {
-  baseOf,
   contextSource,
   followingRow,
-  linkedIn,
+  linkedTextsOf,
   type PlannedStatement,
-  planned,
+  recordSource,
+  renderStatement,
   rowText,
 } from './page-plan.ts';
 import type { BlocksRequest } from './read.ts';
@@ -21,19 +21,19 @@ import type { LinkedTexts } from './text/linked-texts.ts';
 
 /** How to read a page of blocks (store/read/blocks-task.ts). */
 export interface BlocksPlan extends Pick<BlocksRequest, 'since' | 'after' | 'kept' | 'limit' | 'form'> {
-  /** As `keptStamp` has it. */
+  /** From `viewVersion`. */
   readonly stamp: string;
   readonly changes: PlannedStatement;
   /** The records after a key up to another one, or to the end. */
   readonly within: PlannedStatement;
   readonly beyond: PlannedStatement;
   readonly more: PlannedStatement;
-  /** What the marks of the records stand for, and what has changed of it since the slot `position`. */
+  /** The records that the placeholders stand for, and how to read those that have changed since the slot `position`. */
   readonly linking?: { readonly linked: LinkedTexts; readonly changes: PlannedStatement };
 }
 
-/** The same as long as what a view shows of records depends on nothing but the records. */
-export const keptStamp = ({ epoch, generation, day, visibilityDay }: StoreModel): string =>
+/** Identifies a state of the model: while it is the same, what a view shows of records changes only with the records. */
+export const viewVersion = ({ epoch, generation, day, visibilityDay }: StoreModel): string =>
   `${epoch} ${generation} ${day} ${visibilityDay}`;
 
 /** @param changesSince finds what has changed since a position */
@@ -45,8 +45,8 @@ export function planBlocks(
   const { query, since, after, kept, limit, form } = request;
   const { dialect, model } = planner;
   const layout = model.layout(query.resource.name);
-  const linked = linkedIn(planner, request);
-  const { from, main, keyed, text } = baseOf(planner, request, 'by-key', linked);
+  const linked = linkedTextsOf(planner, request);
+  const { from, main, keyed, text } = recordSource(planner, request, 'by-key', linked);
   const visible = visibleRows(contextSource(planner, query), layout, main);
   const key = column(main, '_key');
   // A merge join of two partitioned tables needs the bounds of the key on both.
@@ -54,21 +54,21 @@ export function planBlocks(
   const begin = bounded.map((alias) => sql`${column(alias, '_key')} > ${slot('after-key')}`);
   const end = bounded.map((alias) => sql`${column(alias, '_key')} <= ${slot('up-to')}`);
   const rows = (range: readonly Sql[]): PlannedStatement =>
-    planned(
+    renderStatement(
       planner,
-      dialect.records(
+      dialect.selectRecords(
         sql`SELECT ${key} AS k, ${rowText(dialect, text, linked)} FROM ${from} WHERE ${all([...visible, ...range])} ORDER BY ${key}${dialect.limit(slot('limit'))}`,
       ),
     );
   return {
-    stamp: keptStamp(model),
+    stamp: viewVersion(model),
     ...{ since, after, kept, limit, form },
-    changes: planned(planner, changesSince(slot('position'))),
+    changes: renderStatement(planner, changesSince(slot('position'))),
     within: rows([...begin, ...end]),
     beyond: rows(begin),
-    more: planned(planner, followingRow(planner, query, slot('last-key'))),
+    more: renderStatement(planner, followingRow(planner, query, slot('last-key'))),
     ...(linked === undefined
       ? {}
-      : { linking: { linked, changes: planned(planner, changesSince(slot('position'))) } }),
+      : { linking: { linked, changes: renderStatement(planner, changesSince(slot('position'))) } }),
   };
 }

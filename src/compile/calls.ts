@@ -1,12 +1,13 @@
 /**
- * The functions and casts of the query language, and values as JSON text, as SQL. What every engine writes the same stands here; an engine brings a
- * table of the rest. No argument is written twice, or functions inside functions would double the statement at each level.
+ * The functions and casts of the query language, and values as JSON text, as SQL. What all engines write in the same way is here;
+ * each engine adds a table with its own. No argument is written twice, since nested functions would double the statement at each
+ * level.
  */
 import type { FunctionName, LikePart, ValueType } from '../query/tree.ts';
 import { bind, join, type Sql, sql } from './fragment.ts';
 
 /** The functions whose SQL is an engine's own. */
-type OwnFunction =
+type EngineFunction =
   | 'contains'
   | 'startswith'
   | 'length'
@@ -20,7 +21,7 @@ type OwnFunction =
   | 'ceiling';
 
 /** What an engine provides. Every argument has a column's form. */
-export interface Calls extends Readonly<Record<OwnFunction, (first: Sql, second: Sql) => Sql>> {
+export interface EngineFunctions extends Readonly<Record<EngineFunction, (first: Sql, second: Sql) => Sql>> {
   /** From a start that is counted from 0; a negative one counts from the end. */
   readonly substring: (text: Sql, start: Sql, count: Sql | undefined) => Sql;
   /** The digits at a place of a text, counted from 1, as a number. */
@@ -30,13 +31,13 @@ export interface Calls extends Readonly<Record<OwnFunction, (first: Sql, second:
 }
 
 /** Where the time of day begins in the text of a value: a time has no date before it. */
-const clock = (type: ValueType | undefined): number => (type === 'time' ? 1 : 12);
+const timeOffset = (type: ValueType | undefined): number => (type === 'time' ? 1 : 12);
 
-export const callBy =
-  (engine: Calls) =>
+export const makeCall =
+  (engine: EngineFunctions) =>
   (fn: FunctionName, given: readonly Sql[], types: readonly ValueType[]): Sql => {
     const [first = sql`NULL`, second = sql`NULL`, third] = given;
-    const at = clock(types[0]);
+    const at = timeOffset(types[0]);
     switch (fn) {
       case 'endswith':
         return sql`plat_ends_with(${first}, ${second})`;
@@ -80,7 +81,7 @@ export const callBy =
   };
 
 /** How an engine casts. */
-export interface Casts {
+export interface EngineCasts {
   readonly fromText: (to: ValueType, value: Sql) => Sql;
   readonly fromNull: (to: ValueType, value: Sql) => Sql;
   readonly text: (from: ValueType, value: Sql) => Sql;
@@ -88,8 +89,8 @@ export interface Casts {
 }
 
 /** A value of one type as one of another; null if it cannot be converted. */
-export const castBy =
-  ({ fromText, fromNull, text, whole }: Casts, nothing: (type: ValueType) => Sql) =>
+export const makeCast =
+  ({ fromText, fromNull, text, whole }: EngineCasts, nothing: (type: ValueType) => Sql) =>
   (from: ValueType, to: ValueType, value: Sql): Sql => {
     if (from === 'null') return fromNull(to, value);
     if (from === to) return value;
@@ -115,7 +116,7 @@ export type JsonForms = Readonly<
 >;
 
 /** A value of a type as JSON text; `null` if it is null. */
-export const jsonBy =
+export const makeJson =
   (engine: JsonForms) =>
   (type: ValueType | 'collection', value: Sql): Sql => {
     switch (type) {

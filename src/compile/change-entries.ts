@@ -25,8 +25,8 @@ export function visibleEntries(model: StoreModel, scope: EntryScope | undefined)
     ...(scope === undefined
       ? [sql`c.kind <> 'all'`]
       : [sql`(c.was | c.visible) & ${integer(scope.bit)} <> 0`]),
-    scope?.systems === undefined ? sql`c.kind <> 'left'` : ofSystems(model, scope.systems),
-    ...storedAsRecords(model),
+    scope?.systems === undefined ? sql`c.kind <> 'left'` : inSystems(model, scope.systems),
+    ...excludeFilledResources(model),
   ];
 }
 
@@ -35,7 +35,7 @@ export function visibleEntries(model: StoreModel, scope: EntryScope | undefined)
  * sequence does not record which values are in use in which systems, so a restricted key receives only entries of
  * listed values.
  */
-function ofSystems(model: StoreModel, systems: readonly string[]): Sql {
+function inSystems(model: StoreModel, systems: readonly string[]): Sql {
   const free = [...model.dictionary.resources.keys()].filter(
     (each) => each !== LOOKUP && model.stores(each) && model.layout(each).systemSource === 'none',
   );
@@ -48,7 +48,7 @@ function ofSystems(model: StoreModel, systems: readonly string[]): Sql {
  * A store of an earlier plat may contain imported records of a resource that is now filled from the sequence; nobody
  * can read them.
  */
-const storedAsRecords = ({ dictionary, stores }: StoreModel): Sql[] =>
+const excludeFilledResources = ({ dictionary, stores }: StoreModel): Sql[] =>
   [...dictionary.resources.values()]
     .filter(({ fromChanges, name }) => fromChanges && stores(name))
     .map(({ name }) => sql`c.resource <> ${bind(name)}`);

@@ -1,7 +1,7 @@
 /** How the value of a field is stored in its column, in every engine. This module knows no table and no SQL. */
 
 import type { Field, FieldValue } from '../dictionary/index.ts';
-import { Damage, storedList } from '../records/damage.ts';
+import { Damage, parseStoredList } from '../records/damage.ts';
 import { isAbsent } from '../records/parsed-record.ts';
 import type { BoundValue } from './fragment.ts';
 
@@ -42,16 +42,16 @@ export function encode(field: Field, value: FieldValue | undefined): string | nu
 }
 
 /** A column's value as a driver returns it; null for a type that no column of plat has. */
-export const cellOf = (raw: unknown): BoundValue =>
+export const boundValueOf = (raw: unknown): BoundValue =>
   typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean' ? raw : null;
 
 /** A text from a column, or null. */
-export const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
+export const textOrNull = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
 
 /** The value of a field, read from its column; null if there is none. */
 export function decode(field: Field, raw: unknown): FieldValue {
   if (raw === undefined || raw === null || raw instanceof Uint8Array) return null;
-  if (field.collection) return storedList(String(raw));
+  if (field.collection) return parseStoredList(String(raw));
   switch (columnKind(field)) {
     case 'boolean':
       return Number(raw) === 1;
@@ -66,7 +66,7 @@ export function decode(field: Field, raw: unknown): FieldValue {
  * The same for a value that is only compared or counted, so that a damaged one prevents no write: undefined if the column does not
  * contain a value of the field.
  */
-export function decodeSound(field: Field, raw: unknown): FieldValue | undefined {
+export function decodeOrUndefined(field: Field, raw: unknown): FieldValue | undefined {
   try {
     return decode(field, raw);
   } catch (error) {

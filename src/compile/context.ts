@@ -6,11 +6,11 @@ import type { RowScope } from '../access/index.ts';
 import type { Field } from '../dictionary/index.ts';
 import type { Scope } from '../query/tree.ts';
 import type { DamagedRecords } from './damaged-records.ts';
-import { type Dialect, forDamaged } from './dialect.ts';
+import { type Dialect, tolerateDamage } from './dialect.ts';
 import { all, bind, column, integer, join, type Sql, sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
 import type { StoreModel } from './model.ts';
-import { ANY_SYSTEM, VALUES } from './values-in-use.ts';
+import { ANY_SYSTEM, VALUE_COUNTER_PREFIX } from './values-in-use.ts';
 
 /** What a scope of the query tree refers to in the statement. */
 type ScopeBinding =
@@ -58,7 +58,7 @@ export interface Planner {
 
 /** The planner of a read: statements that name lists do not fail because of a record that is known to be damaged. */
 export const plannerOf = (dialect: Dialect, model: StoreModel, damaged: Planner['damaged']): Planner => ({
-  dialect: damaged === undefined ? dialect : forDamaged(dialect),
+  dialect: damaged === undefined ? dialect : tolerateDamage(dialect),
   model,
   damaged,
 });
@@ -85,7 +85,7 @@ export function recordOf(context: Context, scope: Scope): { alias: string; resou
 }
 
 /** A condition that leads the engine to the partition of a row of `alias` that belongs to the row of another alias. */
-export function besideRow(dialect: Dialect, layout: ResourceLayout, alias: string, other: string): Sql[] {
+export function samePartition(dialect: Dialect, layout: ResourceLayout, alias: string, other: string): Sql[] {
   const same = dialect.sameSystem?.(layout, alias, other);
   return same === undefined ? [] : [same];
 }
@@ -94,7 +94,7 @@ export function besideRow(dialect: Dialect, layout: ResourceLayout, alias: strin
 export const sameRow = (dialect: Dialect, layout: ResourceLayout, alias: string, other: string): Sql =>
   all([
     sql`${column(alias, '_key')} = ${column(other, '_key')}`,
-    ...besideRow(dialect, layout, alias, other),
+    ...samePartition(dialect, layout, alias, other),
   ]);
 
 /** The conditions under which the role may see a row (I4). Every statement that reads records contains them. */
@@ -110,7 +110,7 @@ export function visibleRows(
     conditions.push(sql`${column(alias, '_system')} IN (${systems})`);
   }
   if (rows.systems !== undefined && layout.resource.name === 'Lookup') {
-    conditions.push(ofSystems(rows, rows.systems, alias));
+    conditions.push(usedInSystems(rows, rows.systems, alias));
   }
   if (rows.onlyFloorPlans && layout.resource.name === 'Media') {
     conditions.push(sql`${column(alias, '_kind')} = 'plan'`);
@@ -120,7 +120,7 @@ export function visibleRows(
 }
 
 /** A key that is restricted to systems sees only those unlisted values that are in use in rows of these systems. */
-function ofSystems({ bit }: RowScope, systems: readonly string[], alias: string): Sql {
+function usedInSystems({ bit }: RowScope, systems: readonly string[], alias: string): Sql {
   const counted = valueInUse(alias);
   const owners = join([...systems, ANY_SYSTEM].map(bind), ', ');
   return sql`(NOT EXISTS (${counted}) OR EXISTS (${counted} AND (n.visible & ${integer(bit)}) <> 0 AND n.system IN (${owners})))`;
@@ -128,7 +128,7 @@ function ofSystems({ bit }: RowScope, systems: readonly string[], alias: string)
 
 /** The counters `n` of a value of Lookup that is in use and in no list; none for a listed value. */
 export function valueInUse(alias: string): Sql {
-  const counter = sql`concat(${bind(VALUES)}, ${column(alias, 'LookupName')}, ${bind('\n')}, ${column(alias, 'LookupValue')})`;
+  const counter = sql`concat(${bind(VALUE_COUNTER_PREFIX)}, ${column(alias, 'LookupName')}, ${bind('\n')}, ${column(alias, 'LookupValue')})`;
   return sql`SELECT 1 FROM plat_counters n WHERE n.resource = ${counter} AND n.rows > 0`;
 }
 

@@ -16,7 +16,7 @@ export const markOf = (resource: string): { readonly before: string; readonly be
 });
 
 /** The resource and key of the first damaged record in a body; undefined if there is none. */
-export function markedIn(body: Buffer): string | undefined {
+export function findDamagedRecord(body: Buffer): string | undefined {
   const marked = body.indexOf(MARK);
   const end = body.indexOf(MARK, marked + 1);
   return marked < 0 || end < 0 ? undefined : body.toString('utf8', marked + 1, end);
@@ -33,7 +33,7 @@ interface Marker {
  * statements.
  * @param key of the record; null if there is none
  */
-export function damagedMark({ damaged, dialect }: Marker, resource: string, key: Sql): Sql[] {
+export function markIfDamaged({ damaged, dialect }: Marker, resource: string, key: Sql): Sql[] {
   const keys = damaged?.get(resource);
   if (keys === undefined) return [];
   const { before, behind } = markOf(resource);
@@ -49,7 +49,7 @@ export function damagedMark({ damaged, dialect }: Marker, resource: string, key:
  * The same for the agents and offices whose values a record includes.
  * @param fields that are returned; absent: all
  */
-export function linkedMarks(
+export function markDamagedLinks(
   source: Marker,
   layout: ResourceLayout,
   alias: string,
@@ -60,5 +60,5 @@ export function linkedMarks(
     fields === undefined || fields.some(({ joined }) => joined?.link === link);
   return layout.links
     .filter(({ field }) => isGiven(field))
-    .flatMap(({ field, resource }) => damagedMark(source, resource, column(alias, field)));
+    .flatMap(({ field, resource }) => markIfDamaged(source, resource, column(alias, field)));
 }

@@ -1,8 +1,15 @@
 /** The part of SQL that differs by engine. This module knows no engine. */
 import type { ScalarType } from '../dictionary/index.ts';
 import type { ArithmeticOperator, FunctionName, LikePart, ValueType } from '../query/tree.ts';
-import { perObject } from '../shared/per-object.ts';
-import { type Calls, type Casts, callBy, castBy, type JsonForms, jsonBy } from './calls.ts';
+import { memoizePerObject } from '../shared/per-object.ts';
+import {
+  type EngineCasts,
+  type EngineFunctions,
+  type JsonForms,
+  makeCall,
+  makeCast,
+  makeJson,
+} from './calls.ts';
 import type { ColumnKind } from './column-value.ts';
 import { type BoundValue, bind, type Placeholder, type Sql, sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
@@ -29,7 +36,7 @@ export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
   readonly placeholder: Placeholder;
   /** A null of this type, for places where the engine cannot infer the type. */
-  readonly nothing: (type: ValueType) => Sql;
+  readonly nullOf: (type: ValueType) => Sql;
   /** A bound value, in the form in which columns of the type are stored. */
   readonly literal: (type: ValueType, value: BoundValue) => Sql;
   /** A column as JSON text; `null` if it is null. */
@@ -40,13 +47,17 @@ export interface Dialect {
    * A column as JSON text, character by character as JavaScript writes it, with `around` applied; null if the column
    * is null. The engine may fail on a value that no writer stores, and need not notice a list in another notation.
    */
-  readonly written: (type: ScalarType['kind'] | 'collection', column: Sql, around: (json: Sql) => Sql) => Sql;
+  readonly exactJson: (
+    type: ScalarType['kind'] | 'collection',
+    column: Sql,
+    around: (json: Sql) => Sql,
+  ) => Sql;
   /** The content hash of a text (records/content-hash.ts). */
   readonly contentHash: (text: Sql, length: number) => Sql;
   /** A text encoded for a path segment; null if the engine cannot encode it. */
-  readonly inPath: (text: Sql) => Sql;
+  readonly encodePathSegment: (text: Sql) => Sql;
   /** Any text, encoded as by `encodeURIComponent`. */
-  readonly inUrl: (text: Sql) => Sql;
+  readonly encodeForUrl: (text: Sql) => Sql;
   /** A member of a JSON object, as JSON text; null if the object does not have it. */
   readonly member: (object: Sql, name: string) => Sql;
   /** Texts, some of which may be null, as one JSON list. */
@@ -59,36 +70,36 @@ export interface Dialect {
   /** The text of a row that has marks of links, as `x`, or as the columns that the engine's reader joins and fills. */
   readonly markedText: (text: Sql) => Sql;
   /** Aggregates texts, joined by a character, in the order of the rows. */
-  readonly joined: (text: Sql, by?: string) => Sql;
+  readonly aggregateTexts: (text: Sql, by?: string) => Sql;
   /** The same for integers, joined by commas. */
-  readonly joinedIntegers: (integer: Sql) => Sql;
+  readonly aggregateIntegers: (integer: Sql) => Sql;
   /** A statement that returns the texts `x` of rows the way the engine's reader expects them: joined, or row by row. */
-  readonly answer: (rows: Sql) => Sql;
+  readonly selectTexts: (rows: Sql) => Sql;
   /**
    * The same for the first rows of many, with keys `k`, so that their number and the last key are known, too.
    * @param areSmall whether the texts are few fields, of which a page takes little memory
    */
   readonly page: (rows: Sql, limit: number, areSmall: boolean, follows: (last: Sql) => Sql) => PageSql;
-  /** The same as `answer` if the reader also needs the key `k` of each row and the length of its text in bytes. */
-  readonly records: (rows: Sql) => Sql;
+  /** The same as `selectTexts` if the reader also needs the key `k` of each row and the length of its text in bytes. */
+  readonly selectRecords: (rows: Sql) => Sql;
   /** A keyword required before a table of members that refers to columns of the same FROM clause. */
   readonly lateral: Sql;
   /** A table `alias(value)` of the members of a multi-valued column. */
   readonly members: (collection: Sql, alias: string) => Sql;
   /** A table `alias(value, position)` of a bound JSON list of integers, with positions from 1. */
-  readonly list: (json: Sql, alias: string) => Sql;
+  readonly integerTable: (json: Sql, alias: string) => Sql;
   /**
    * The clause that returns rows joined with a list (CROSS JOIN) in the order of the list. Empty if this is the order
    * anyway: sorting them would move their texts twice.
    */
   readonly inListOrder: (alias: string) => Sql;
   /** A table `alias(column, …)` of a bound JSON list of objects, whose members are named like the columns. */
-  readonly rowsOf: (objects: Sql, alias: string, columns: ReadonlyMap<string, ColumnKind>) => Sql;
+  readonly objectTable: (objects: Sql, alias: string, columns: ReadonlyMap<string, ColumnKind>) => Sql;
   /**
    * A value that, computed in a transaction, announces its commit to the other processes; absent for an engine that
    * cannot announce commits.
    */
-  readonly announced?: Sql;
+  readonly announcement?: Sql;
   /** Whether a value is one of the texts. */
   readonly oneOf: (value: Sql, texts: readonly string[]) => Sql;
   /** A LIMIT of a bound number for a statement that is planned in the same way whatever the number is. */
@@ -96,7 +107,7 @@ export interface Dialect {
   /** A clause required before OFFSET if there is no LIMIT. */
   readonly noLimit: Sql;
   /**
-   * Whether the engine would sort the rows of each value on their own where it reads an index from its end for a descending order:
+   * Whether the engine sorts the rows of each value separately when it reads an index backwards for a descending order:
    * they are then requested as groups, in the order of the index.
    */
   readonly sortsTies: boolean;
@@ -131,7 +142,7 @@ export interface Dialect {
    */
   readonly within: (latitude: Sql, longitude: Sql, ring: readonly number[]) => Sql;
   /** Marks a condition as selective, for an engine that would otherwise estimate that it is not. */
-  readonly rare: (condition: Sql) => Sql;
+  readonly selective: (condition: Sql) => Sql;
   /**
    * Arithmetic of numbers, in which `div` is the division of integers. A result beyond the range of numbers is null, and so is a
    * division by zero.
@@ -150,8 +161,8 @@ export interface Dialect {
 
 /** What an engine writes: tables of its functions, casts and JSON texts, from which `dialectOf` makes the operations. */
 interface EngineDialect extends Omit<Dialect, 'call' | 'cast' | 'json' | 'computed' | 'literal'> {
-  readonly calls: Calls;
-  readonly casts: Casts;
+  readonly calls: EngineFunctions;
+  readonly casts: EngineCasts;
   readonly forms: JsonForms;
   /** The forms of computed values that differ from those of columns. */
   readonly computedForms: Partial<JsonForms>;
@@ -159,17 +170,17 @@ interface EngineDialect extends Omit<Dialect, 'call' | 'cast' | 'json' | 'comput
 
 export const dialectOf = ({ calls, casts, forms, computedForms, ...engine }: EngineDialect): Dialect => ({
   ...engine,
-  call: callBy(calls),
-  cast: castBy(casts, engine.nothing),
-  json: jsonBy(forms),
-  computed: jsonBy({ ...forms, ...computedForms }),
+  call: makeCall(calls),
+  cast: makeCast(casts, engine.nullOf),
+  json: makeJson(forms),
+  computed: makeJson({ ...forms, ...computedForms }),
   // Columns hold timestamps without the Z, so that shorter ones sort before longer ones.
   literal: (type, value) =>
     bind(type === 'timestamp' && typeof value === 'string' ? value.replace(/Z$/, '') : value),
 });
 
-/** The dialect for rows that may be damaged: what should be a list, and is none, counts as one whose only member means nothing. */
-export const forDamaged = perObject(
+/** The dialect for rows that may be damaged: a value that should be a list but is not counts as a list of one empty text. */
+export const tolerateDamage = memoizePerObject(
   (dialect: Dialect): Dialect => ({
     ...dialect,
     members: (list, alias) =>

@@ -7,7 +7,7 @@ import { EVENT } from '../dictionary/index.ts';
 import { type ComparisonOperator, type Expression, MIRRORED, type OrderTerm } from '../query/tree.ts';
 import { visibleEntries } from './change-entries.ts';
 import { type Context, makeContext, type Planner } from './context.ts';
-import { condition } from './expression.ts';
+import { compileCondition } from './expression.ts';
 import { all, bind, column, join, name, render, type Sql, type Statement, slot, sql } from './fragment.ts';
 import { type Order, orderBy } from './order.ts';
 import type { PageRequest, Position, RecordQuery, RecordRequest, Shape } from './read.ts';
@@ -31,7 +31,7 @@ export interface EventsPlan {
 const NUMBER = column('r', '_id');
 
 /** A bound number of an entry, of a type by which an index is searched. */
-const whole = (number: number): Sql => sql`CAST(${bind(number)} AS BIGINT)`;
+const bindNumber = (number: number): Sql => sql`CAST(${bind(number)} AS BIGINT)`;
 
 type EventsQuery = Pick<RecordQuery, 'view' | 'resource' | 'filter' | 'order' | 'now'>;
 
@@ -40,7 +40,7 @@ export function planEvents(
   { query, position, limit, shape, files }: PageRequest,
 ): EventsPlan {
   const { context, from, where } = eventRows(planner, query);
-  const text = textOf(planner, context, query, shape, files);
+  const text = entryText(planner, context, query, shape, files);
   const order = eventOrder(context, query.order);
   const columns = [
     sql`CAST(${NUMBER} AS TEXT) AS k`,
@@ -51,7 +51,7 @@ export function planEvents(
   const { deadline } = planner.dialect;
   const guards = deadline === undefined ? [] : [deadline.ofRows(NUMBER)];
   const find = rangesOf(position, order).map((range) =>
-    planned(
+    renderStatement(
       planner,
       sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${all([...range, ...guards, ...where])} ORDER BY ${order.clause} LIMIT ${slot('limit')}${offset}`,
     ),
@@ -62,29 +62,32 @@ export function planEvents(
 /** Plans the read of one entry by its number: its text, or no row. */
 export function planEvent(planner: Planner, { query, key, shape, files }: RecordRequest): Statement {
   const { context, from, where } = eventRows(planner, query);
-  const text = textOf(planner, context, query, shape, files);
-  const isThis = sql`${NUMBER} = ${whole(numberIn(key) ?? 0)}`;
-  return planned(
+  const text = entryText(planner, context, query, shape, files);
+  const isThis = sql`${NUMBER} = ${bindNumber(parseEntryNumber(key) ?? 0)}`;
+  return renderStatement(
     planner,
-    planner.dialect.answer(sql`SELECT ${text} AS x FROM ${from} WHERE ${all([isThis, ...where])} LIMIT 1`),
+    planner.dialect.selectTexts(
+      sql`SELECT ${text} AS x FROM ${from} WHERE ${all([isThis, ...where])} LIMIT 1`,
+    ),
   );
 }
 
 /** The number of an entry; undefined for a text that is none. */
-export const numberIn = (key: string): number | undefined =>
+export const parseEntryNumber = (key: string): number | undefined =>
   /^\d{1,19}$/.test(key) && Number.isSafeInteger(Number(key)) ? Number(key) : undefined;
 
 /**
  * Whether the page is a range of the sequence, read in its order. Entries that the role does not see are skipped, so
  * this is efficient only if most of them are visible.
  */
-export const isBySequence = ({ query, position }: Pick<PageRequest, 'query' | 'position'>): boolean =>
+export const isSequencePage = ({ query, position }: Pick<PageRequest, 'query' | 'position'>): boolean =>
   boundsOf(query.filter).isAll && position.kind !== 'offset' && isInSequence(query.order);
 
 /** The number of the entry after which a filter requests all that follow; 0 if it requests them from the beginning. */
 export const lowerBound = (filter: Expression | undefined): number => boundsOf(filter).since;
 
-const planned = ({ dialect }: Planner, statement: Sql): Statement => render(statement, dialect.placeholder);
+const renderStatement = ({ dialect }: Planner, statement: Sql): Statement =>
+  render(statement, dialect.placeholder);
 
 /** The rows `r` that a query selects, with the columns of a table of records that statements name. */
 export function eventRows(planner: Planner, { view, resource, filter, now }: Omit<EventsQuery, 'order'>) {
@@ -96,8 +99,8 @@ export function eventRows(planner: Planner, { view, resource, filter, now }: Omi
   const { after, upTo, isAll } = boundsOf(filter);
   const number = sql`c.seq`;
   const bounds = [
-    ...(after > 0 ? [sql`${number} > ${whole(after)}`] : []),
-    ...(upTo < LAST ? [sql`${number} <= ${whole(upTo)}`] : []),
+    ...(after > 0 ? [sql`${number} > ${bindNumber(after)}`] : []),
+    ...(upTo < LAST ? [sql`${number} <= ${bindNumber(upTo)}`] : []),
   ];
   const where = all([...bounds, ...visibleEntries(model, scope)]);
   const columns = [
@@ -111,12 +114,12 @@ export function eventRows(planner: Planner, { view, resource, filter, now }: Omi
   return {
     context,
     from: sql`(SELECT ${join(columns, ', ')} FROM plat_changes c WHERE ${where}) r`,
-    where: filter === undefined || isAll ? [] : [condition(context, filter, false)],
+    where: filter === undefined || isAll ? [] : [compileCondition(context, filter, false)],
   };
 }
 
 /** The text of an entry. It is always written from the columns, since there is no stored text. */
-function textOf(
+function entryText(
   { model }: Planner,
   context: Context,
   { view, resource }: Pick<EventsQuery, 'view' | 'resource'>,
@@ -148,7 +151,7 @@ export function eventOrder(context: Context, order: readonly OrderTerm[]): Order
   return {
     ...{ values, clause, tiesReversed: clause },
     after: (_, key) => {
-      const last = whole(numberIn(String(key)) ?? 0);
+      const last = bindNumber(parseEntryNumber(String(key)) ?? 0);
       return [descending ? sql`${NUMBER} < ${last}` : sql`${NUMBER} > ${last}`];
     },
   };
@@ -160,9 +163,9 @@ function rangesOf(position: Position, order: Order): Sql[][] {
     case 'offset':
       return [[]];
     case 'after-key':
-      return order.after([], numberIn(position.key) ?? 0).map((range) => [range]);
+      return order.after([], parseEntryNumber(position.key) ?? 0).map((range) => [range]);
     case 'after-row':
-      return order.after(position.values, numberIn(position.key) ?? 0).map((range) => [range]);
+      return order.after(position.values, parseEntryNumber(position.key) ?? 0).map((range) => [range]);
   }
 }
 
@@ -187,7 +190,7 @@ function boundsOf(filter: Expression | undefined): Bounds {
     case undefined:
       return EVERYTHING;
     case 'and':
-      return filter.terms.map(boundsOf).reduce(narrower, EVERYTHING);
+      return filter.terms.map(boundsOf).reduce(intersectBounds, EVERYTHING);
     case 'compare': {
       const { left, right, operator } = filter;
       if (isNumber(left)) return comparedWith(operator, right);
@@ -204,7 +207,7 @@ function boundsOf(filter: Expression | undefined): Bounds {
   }
 }
 
-const narrower = (one: Bounds, other: Bounds): Bounds => ({
+const intersectBounds = (one: Bounds, other: Bounds): Bounds => ({
   after: Math.max(one.after, other.after),
   upTo: Math.min(one.upTo, other.upTo),
   since: Math.max(one.since, other.since),

@@ -23,18 +23,18 @@ import {
   type Within,
 } from '../query/tree.ts';
 import {
-  besideRow,
   type Context,
   recordOf,
+  samePartition,
   shownCondition,
   visibleRows,
   withheldBit,
   withScope,
 } from './context.ts';
-import { all, bind, chain, column, join, name, type Sql, sql } from './fragment.ts';
+import { all, bind, column, join, joinConditions, name, type Sql, sql } from './fragment.ts';
 import { ownColumn } from './layout/index.ts';
 import { isStored } from './model.ts';
-import { recordColumn, recordTables, searchRows } from './record-rows.ts';
+import { recordColumn, recordTables, useSearchTable } from './record-rows.ts';
 
 /**
  * How a statement obtains the value of a field: from a column of `alias`, or from the row at the end of a chain of
@@ -69,18 +69,18 @@ function accessFrom(
   field: Field,
 ): FieldAccess {
   const [step, ...rest] = via;
-  if (step === undefined) return accessToOwn(context, alias, field);
-  const none = nowhere(context, field);
+  if (step === undefined) return accessOwnField(context, alias, field);
+  const none = noAccess(context, field);
   if (!context.model.stores(step.target)) return none;
   const layout = context.model.layout(step.target);
   const local = context.model.resource(resource).fields.get(step.local);
   if (local === undefined) return none;
-  const link = accessToOwn(context, alias, local);
+  const link = accessOwnField(context, alias, local);
   if (link.kind !== 'column') return none;
   const target = context.alias();
-  searchRows(context, layout, target);
+  useSearchTable(context, layout, target);
   const remote = layout.resource.fields.get(step.remote);
-  const key = remote === undefined ? undefined : accessToOwn(context, target, remote);
+  const key = remote === undefined ? undefined : accessOwnField(context, target, remote);
   if (key?.kind !== 'column') return none;
   const access = accessFrom(context, target, step.target, rest, field);
   const { from, joined } = recordTables(context, layout, target);
@@ -96,22 +96,22 @@ function accessFrom(
   };
 }
 
-const nowhere = ({ dialect }: Context, { collection, type }: Field): FieldAccess => ({
+const noAccess = ({ dialect }: Context, { collection, type }: Field): FieldAccess => ({
   kind: 'none',
-  value: dialect.nothing(collection ? 'string' : type.kind),
+  value: dialect.nullOf(collection ? 'string' : type.kind),
 });
 
-function accessToOwn(context: Context, alias: string, field: Field): FieldAccess {
+function accessOwnField(context: Context, alias: string, field: Field): FieldAccess {
   const { model, rows } = context;
-  if (!model.inUse(field)) return nowhere(context, field);
+  if (!model.inUse(field)) return noAccess(context, field);
   const layout = model.layout(field.resource);
   if (field.joined !== undefined && !isStored(field, model.settings)) {
     const { link, resource, field: targetName } = field.joined;
     const targetLayout = model.layout(resource);
     const targetField = targetLayout.resource.fields.get(targetName);
     const target = context.alias();
-    if (targetField === undefined) return nowhere(context, field);
-    searchRows(context, targetLayout, target);
+    if (targetField === undefined) return noAccess(context, field);
+    useSearchTable(context, targetLayout, target);
     const found = recordColumn(context, targetLayout, target, targetField.name);
     const { from, joined } = recordTables(context, targetLayout, target);
     return {
@@ -136,10 +136,10 @@ function accessToOwn(context: Context, alias: string, field: Field): FieldAccess
 
 /** The value of a field of the record that a scope refers to. */
 export function fieldValue(context: Context, scope: number, via: readonly Navigation[], field: Field): Sql {
-  return valueAt(accessTo(context, scope, via, field));
+  return valueOfAccess(accessTo(context, scope, via, field));
 }
 
-function valueAt(access: FieldAccess): Sql {
+function valueOfAccess(access: FieldAccess): Sql {
   switch (access.kind) {
     case 'none':
       return access.value;
@@ -150,7 +150,7 @@ function valueAt(access: FieldAccess): Sql {
     case 'linked': {
       const { from, key, conditions, access: inner } = access.target;
       const where = all([sql`${key} = ${access.link}`, ...conditions]);
-      return sql`(SELECT ${valueAt(inner)} FROM ${from} WHERE ${where} LIMIT 1)`;
+      return sql`(SELECT ${valueOfAccess(inner)} FROM ${from} WHERE ${where} LIMIT 1)`;
     }
   }
 }
@@ -159,7 +159,7 @@ function valueAt(access: FieldAccess): Sql {
  * The condition that a field's value satisfies; null never does. The condition contains the bare column so that an
  * index can serve it; for a linked value, the engine searches the other table first.
  */
-function conditionAt(access: FieldAccess, condition: (value: Sql) => Sql): Sql {
+function conditionOnAccess(access: FieldAccess, condition: (value: Sql) => Sql): Sql {
   switch (access.kind) {
     case 'none':
       return sql`FALSE`;
@@ -169,7 +169,7 @@ function conditionAt(access: FieldAccess, condition: (value: Sql) => Sql): Sql {
         : sql`(${condition(access.column)} AND ${access.shown})`;
     case 'linked': {
       const { from, key, conditions, access: inner } = access.target;
-      const where = all([conditionAt(inner, condition), ...conditions]);
+      const where = all([conditionOnAccess(inner, condition), ...conditions]);
       return sql`${access.link} IN (SELECT ${key} FROM ${from} WHERE ${where})`;
     }
   }
@@ -184,7 +184,7 @@ function literalSql(context: Context, literal: Literal): Sql {
 }
 
 /** Compiles an expression to an SQL value of its type. */
-export function value(context: Context, expression: Expression): Sql {
+export function compileValue(context: Context, expression: Expression): Sql {
   const { dialect } = context;
   switch (expression.kind) {
     case 'literal':
@@ -199,10 +199,10 @@ export function value(context: Context, expression: Expression): Sql {
     case 'arithmetic':
       return arithmetic(context, expression);
     case 'negate':
-      return sql`(-${value(context, expression.operand)})`;
+      return sql`(-${compileValue(context, expression.operand)})`;
     case 'call': {
       if (expression.function === 'now') return dialect.literal('timestamp', context.now);
-      const inner = expression.arguments.map((argument) => value(context, argument));
+      const inner = expression.arguments.map((argument) => compileValue(context, argument));
       return dialect.call(expression.function, inner, expression.arguments.map(typeOf));
     }
     case 'cast':
@@ -223,7 +223,7 @@ export function value(context: Context, expression: Expression): Sql {
     case 'within':
     case 'any':
     case 'all':
-      return sql`(${condition(context, expression, true)})`;
+      return sql`(${compileCondition(context, expression, true)})`;
   }
 }
 
@@ -231,7 +231,7 @@ export function value(context: Context, expression: Expression): Sql {
  * A number outside the range of the type is null. The CTE computes the operand once, however deeply casts are nested.
  */
 function cast(context: Context, { operand: of, type, range }: Cast): Sql {
-  const made = context.dialect.cast(typeOf(of), type, value(context, of));
+  const made = context.dialect.cast(typeOf(of), type, compileValue(context, of));
   if (range === undefined) return made;
   const [low, high] = range;
   return sql`(WITH cast_value(n) AS MATERIALIZED (SELECT ${made}) SELECT n FROM cast_value WHERE n BETWEEN ${bind(low)} AND ${bind(high)})`;
@@ -239,7 +239,8 @@ function cast(context: Context, { operand: of, type, range }: Cast): Sql {
 
 function conditional(context: Context, expression: Conditional): Sql {
   const branches = expression.branches.map(
-    ({ when, then }) => sql`WHEN ${condition(context, when, false)} THEN ${value(context, then)}`,
+    ({ when, then }) =>
+      sql`WHEN ${compileCondition(context, when, false)} THEN ${compileValue(context, then)}`,
   );
   return sql`CASE ${join(branches, ' ')} END`;
 }
@@ -249,9 +250,9 @@ const isMoment = (type: ValueType): type is 'timestamp' | 'date' => type === 'ti
 function arithmetic(context: Context, { operator, left, right, type }: Arithmetic): Sql {
   const { dialect } = context;
   // No engine can infer the type of an operation on two nulls.
-  if (type === 'null') return dialect.nothing(type);
-  const leftSql = value(context, left);
-  const rightSql = value(context, right);
+  if (type === 'null') return dialect.nullOf(type);
+  const leftSql = compileValue(context, left);
+  const rightSql = compileValue(context, right);
   const leftType = typeOf(left);
   const rightType = typeOf(right);
   if (isMoment(leftType) && rightType === 'duration') {
@@ -274,48 +275,48 @@ function arithmetic(context: Context, { operator, left, right, type }: Arithmeti
  * @param exact false if null may be treated as false, as at the top of a filter: the plain comparisons that an index
  *   can serve are then sufficient. Below a `not` the difference matters.
  */
-export function condition(context: Context, expression: Expression, exact: boolean): Sql {
+export function compileCondition(context: Context, expression: Expression, exact: boolean): Sql {
   switch (expression.kind) {
     case 'and':
-      return all(expression.terms.map((term) => condition(context, term, exact)));
+      return all(expression.terms.map((term) => compileCondition(context, term, exact)));
     case 'or':
-      return chain(
-        expression.terms.map((term) => condition(context, term, exact)),
+      return joinConditions(
+        expression.terms.map((term) => compileCondition(context, term, exact)),
         ' OR ',
       );
     case 'not':
-      return sql`NOT (${condition(context, expression.operand, true)})`;
+      return sql`NOT (${compileCondition(context, expression.operand, true)})`;
     case 'compare':
       return comparison(context, expression, exact);
     case 'in':
       return membership(context, expression, exact);
     case 'matches':
       return context.dialect.matches(
-        value(context, expression.operand),
+        compileValue(context, expression.operand),
         expression.pattern,
         expression.ignoreCase,
       );
     case 'like':
-      return context.dialect.like(value(context, expression.operand), expression.pattern);
+      return context.dialect.like(compileValue(context, expression.operand), expression.pattern);
     case 'within':
       return withinCondition(context, expression, exact);
     case 'any':
     case 'all':
       return collectionCondition(context, expression);
     case 'literal':
-      return truth(expression);
+      return booleanLiteral(expression);
     case 'case': {
       const [only, second] = expression.branches;
       // An index can serve a conjunction, but not a CASE.
       if (!exact && only && !second)
-        return condition(context, { kind: 'and', terms: [only.when, only.then] }, false);
-      return sql`(${value(context, expression)})`;
+        return compileCondition(context, { kind: 'and', terms: [only.when, only.then] }, false);
+      return sql`(${compileValue(context, expression)})`;
     }
     case 'field':
     case 'variable':
     case 'call':
     case 'cast':
-      return sql`(${value(context, expression)})`;
+      return sql`(${compileValue(context, expression)})`;
     case 'arithmetic':
     case 'negate':
     case 'count':
@@ -324,7 +325,7 @@ export function condition(context: Context, expression: Expression, exact: boole
   }
 }
 
-function truth(literal: Literal): Sql {
+function booleanLiteral(literal: Literal): Sql {
   if (literal.value === null) return sql`NULL`;
   return literal.value === true ? sql`TRUE` : sql`FALSE`;
 }
@@ -370,10 +371,10 @@ function comparison(context: Context, expression: Comparison, exact: boolean): S
     leftType === left.type
   ) {
     const literal = operand(context, right, rightType);
-    const late = beginsLately(context, left.field, operator, right);
-    return conditionAt(accessTo(context, left.scope, left.via, left.field), (column) => {
+    const isRecent = selectsRecentChanges(context, left.field, operator, right);
+    return conditionOnAccess(accessTo(context, left.scope, left.via, left.field), (column) => {
       const compared = sql`${column}${OPERATORS[operator]}${literal}`;
-      return late ? context.dialect.rare(compared) : compared;
+      return isRecent ? context.dialect.selective(compared) : compared;
     });
   }
   const sides = [operand(context, left, leftType), operand(context, right, rightType)] as const;
@@ -387,13 +388,18 @@ function comparison(context: Context, expression: Comparison, exact: boolean): S
 }
 
 /** Few records have changed this recently. The engines cannot know this and would scan all records. */
-const LATELY = 2 * 86_400_000;
-const CHANGE_STAMPS: ReadonlySet<string> = new Set(['ModificationTimestamp', REPLICA_TIMESTAMP]);
+const RECENT = 2 * 86_400_000;
+const CHANGE_TIMESTAMPS: ReadonlySet<string> = new Set(['ModificationTimestamp', REPLICA_TIMESTAMP]);
 
 /** Whether a condition selects the changes of the last days, as an incremental replication does. */
-function beginsLately(context: Context, field: Field, operator: ComparisonOperator, from: Literal): boolean {
-  if (!CHANGE_STAMPS.has(field.name) || (operator !== 'gt' && operator !== 'ge')) return false;
-  return typeof from.value === 'string' && Date.parse(from.value) > Date.parse(context.now) - LATELY;
+function selectsRecentChanges(
+  context: Context,
+  field: Field,
+  operator: ComparisonOperator,
+  from: Literal,
+): boolean {
+  if (!CHANGE_TIMESTAMPS.has(field.name) || (operator !== 'gt' && operator !== 'ge')) return false;
+  return typeof from.value === 'string' && Date.parse(from.value) > Date.parse(context.now) - RECENT;
 }
 
 /** A comparison with null: equality tests for absence, and no order holds. */
@@ -414,8 +420,8 @@ function operand(context: Context, expression: Expression, type: ValueType): Sql
   const own = typeOf(expression);
   const compiled =
     own === 'boolean' && expression.kind !== 'literal'
-      ? sql`(${condition(context, expression, true)})`
-      : value(context, expression);
+      ? sql`(${compileCondition(context, expression, true)})`
+      : compileValue(context, expression);
   return own === type ? compiled : context.dialect.cast(own, type, compiled);
 }
 
@@ -428,7 +434,7 @@ function membership(context: Context, { operand: left, values }: Membership, exa
     ', ',
   );
   if (!exact && !hasNull && left.kind === 'field') {
-    return conditionAt(
+    return conditionOnAccess(
       accessTo(context, left.scope, left.via, left.field),
       (column) => sql`${column} IN (${list})`,
     );
@@ -449,7 +455,7 @@ interface Range {
 }
 
 /** Whether the store has never had a record of the collection's resource. */
-const isBare = ({ model }: Context, over: Collection): boolean =>
+const hasNoRecords = ({ model }: Context, over: Collection): boolean =>
   over.kind === 'records' && !model.stores(over.navigation.target);
 
 /**
@@ -457,7 +463,7 @@ const isBare = ({ model }: Context, over: Collection): boolean =>
  * 5.1.1.13).
  */
 function collectionCondition(context: Context, expression: Quantified): Sql {
-  if (isBare(context, expression.over)) return expression.kind === 'any' ? sql`FALSE` : sql`TRUE`;
+  if (hasNoRecords(context, expression.over)) return expression.kind === 'any' ? sql`FALSE` : sql`TRUE`;
   const { predicate, over } = expression;
   if (over.kind === 'values' && predicate === undefined) {
     // An empty collection is stored as null.
@@ -467,20 +473,20 @@ function collectionCondition(context: Context, expression: Quantified): Sql {
   }
   const range = rangeOf(context, over, expression.variable);
   if (expression.kind === 'any') {
-    const matches = predicate === undefined ? [] : [condition(range.context, predicate, false)];
+    const matches = predicate === undefined ? [] : [compileCondition(range.context, predicate, false)];
     return sql`EXISTS (SELECT 1 FROM ${range.from} WHERE ${all([...range.conditions, ...matches])})`;
   }
   const fails =
     predicate === undefined
       ? sql`FALSE`
-      : sql`NOT coalesce(${condition(range.context, predicate, true)}, FALSE)`;
+      : sql`NOT coalesce(${compileCondition(range.context, predicate, true)}, FALSE)`;
   return sql`NOT EXISTS (SELECT 1 FROM ${range.from} WHERE ${all([...range.conditions, fails])})`;
 }
 
 function collectionCount(context: Context, { over, variable, predicate }: Count): Sql {
-  if (isBare(context, over)) return sql`0`;
+  if (hasNoRecords(context, over)) return sql`0`;
   const range = rangeOf(context, over, variable);
-  const matches = predicate === undefined ? [] : [condition(range.context, predicate, false)];
+  const matches = predicate === undefined ? [] : [compileCondition(range.context, predicate, false)];
   return sql`(SELECT count(*) FROM ${range.from} WHERE ${all([...range.conditions, ...matches])})`;
 }
 
@@ -491,7 +497,7 @@ function rangeOf(context: Context, over: Collection, variable: number): Range {
       const members = fieldValue(context, over.scope, over.via, over.field);
       return {
         from: context.dialect.members(members, alias),
-        conditions: deadlineInside(context),
+        conditions: nestedDeadline(context),
         context: withScope(context, variable, { kind: 'value', sql: column(alias, 'value') }),
       };
     }
@@ -501,7 +507,7 @@ function rangeOf(context: Context, over: Collection, variable: number): Range {
 }
 
 /** Nested collections multiply, so that a single row of the statement could exceed the time limit. */
-const deadlineInside = ({ scopes, dialect: { deadline } }: Context): readonly Sql[] =>
+const nestedDeadline = ({ scopes, dialect: { deadline } }: Context): readonly Sql[] =>
   scopes.size > 1 && deadline !== undefined ? [deadline.ofValues] : [];
 
 function childRange(
@@ -521,9 +527,17 @@ function childRange(
   return {
     from: sql`${name(layout.columnsTable)} ${name(alias)}`,
     conditions: [
-      ...childOf(context, navigation.target, navigation.remote, alias, navigation.resource, key, holder),
+      ...childConditions(
+        context,
+        navigation.target,
+        navigation.remote,
+        alias,
+        navigation.resource,
+        key,
+        holder,
+      ),
       ...visibleRows(context, layout, alias),
-      ...deadlineInside(context),
+      ...nestedDeadline(context),
     ],
     context: withScope(context, variable, { kind: 'record', alias, resource: navigation.target }),
   };
@@ -533,7 +547,7 @@ function childRange(
  * The conditions under which the row of `alias` belongs to the record with this key.
  * @param holder the alias of that record, if the statement reads its row
  */
-export function childOf(
+export function childConditions(
   context: Context,
   target: string,
   remote: string,
@@ -547,7 +561,7 @@ export function childOf(
   if (parent === undefined) {
     return [sql`${recordColumn(context, model.layout(target), alias, remote)} = ${key}`];
   }
-  const beside = holder === undefined ? [] : besideRow(dialect, model.layout(target), alias, holder);
+  const beside = holder === undefined ? [] : samePartition(dialect, model.layout(target), alias, holder);
   const belongs = [sql`${column(alias, '_parent')} = ${key}`, ...beside];
   return parent.kind === 'fixed'
     ? belongs
@@ -568,7 +582,11 @@ function coordinates(context: Context, location: Location): Coordinates {
   const { scope, via } = location;
   const latitude = accessTo(context, scope, via, location.latitude);
   const longitude = accessTo(context, scope, via, location.longitude);
-  return { accesses: { latitude, longitude }, latitude: valueAt(latitude), longitude: valueAt(longitude) };
+  return {
+    accesses: { latitude, longitude },
+    latitude: valueOfAccess(latitude),
+    longitude: valueOfAccess(longitude),
+  };
 }
 
 const between =
@@ -577,12 +595,12 @@ const between =
     sql`${value} BETWEEN ${bind(low)} AND ${bind(high)}`;
 
 /** A point as SQL; null if it belongs to a record that the role does not see, or if the record has no location. */
-interface Target {
+interface PointSql {
   readonly latitude: Sql;
   readonly longitude: Sql;
 }
 
-function targetOf(context: Context, to: Distance['to']): Target {
+function pointOf(context: Context, to: Distance['to']): PointSql {
   if (!('key' in to)) return { latitude: bind(to.latitude), longitude: bind(to.longitude) };
   const { key, latitude, longitude } = to;
   const { resource } = latitude;
@@ -597,10 +615,10 @@ function targetOf(context: Context, to: Distance['to']): Target {
 
 /** Great-circle distance in metres, by the haversine formula. */
 function distanceValue(context: Context, { location, to }: Distance): Sql {
-  return haversine(coordinates(context, location), targetOf(context, to));
+  return haversine(coordinates(context, location), pointOf(context, to));
 }
 
-function haversine({ latitude, longitude }: Coordinates, to: Target): Sql {
+function haversine({ latitude, longitude }: Coordinates, to: PointSql): Sql {
   const toLatitude = sql`radians(${to.latitude})`;
   const north = sql`sin((radians(${latitude}) - ${toLatitude}) / 2)`;
   const east = sql`sin((radians(${longitude}) - radians(${to.longitude})) / 2)`;
@@ -619,7 +637,7 @@ function distanceCondition(
   exact: boolean,
 ): Sql {
   const at = coordinates(context, distance.location);
-  const to = targetOf(context, distance.to);
+  const to = pointOf(context, distance.to);
   const measured = haversine(at, to);
   const metres = bind(typeof limit.value === 'number' ? limit.value : null);
   if (operator === 'ne') return sql`${measured} IS DISTINCT FROM ${metres}`;
@@ -633,7 +651,7 @@ function distanceCondition(
   if (exact) return sql`coalesce(${compared}, FALSE)`;
   if ((operator !== 'lt' && operator !== 'le') || typeof limit.value !== 'number') return compared;
   const degrees = limit.value / METRES_PER_DEGREE + 1e-9;
-  const near = conditionAt(
+  const near = conditionOnAccess(
     at.accesses.latitude,
     'key' in distance.to
       ? (value) =>
@@ -658,8 +676,8 @@ function withinCondition(context: Context, { location, polygon }: Within, exact:
   const inLatitudes = between(Math.min(...latitudes), Math.max(...latitudes));
   const inLongitudes = between(Math.min(...longitudes), Math.max(...longitudes));
   return all([
-    conditionAt(at.accesses.latitude, inLatitudes),
-    conditionAt(at.accesses.longitude, inLongitudes),
+    conditionOnAccess(at.accesses.latitude, inLatitudes),
+    conditionOnAccess(at.accesses.longitude, inLongitudes),
     inside,
   ]);
 }

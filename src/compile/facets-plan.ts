@@ -7,14 +7,14 @@ import type { Context, Planner } from './context.ts';
 import type { Dialect } from './dialect.ts';
 import { fieldValue } from './expression.ts';
 import { all, bind, column, integer, join, name, type Sql, sql } from './fragment.ts';
-import { deadlineOf, matchingRows, type PlannedStatement, planned } from './page-plan.ts';
+import { deadlineOf, matchingRows, type PlannedStatement, renderStatement } from './page-plan.ts';
 import type { FacetsRequest, HistogramRanges } from './read.ts';
 
 /** The place of the total among the rows of the statement; those of the fields follow in their order, then the histogram. */
 export const TOTAL = 0;
 
 /** What a row of the statement counts: a value, the records without one, or a range of the histogram. */
-export const COUNTED = { value: 0, none: 1, range: 2, extent: 3 } as const;
+export const ROW_KINDS = { value: 0, none: 1, range: 2, extent: 3 } as const;
 
 /** The matching records, which every part of the statement reads: `id`, and the values `f0`, `f1`, … and `h`. */
 const MATCHING = sql`m`;
@@ -33,11 +33,14 @@ export function planFacets(planner: Planner, request: FacetsRequest): PlannedSta
   const columns = join([sql`${column('r', '_id')} AS id`, ...values, ...measured], ', ');
   const matching = sql`SELECT ${columns} FROM ${from} WHERE ${all([...deadlineOf(dialect), ...joined, ...where])}`;
   const parts = [
-    row(TOTAL, COUNTED.value, { from: MATCHING }),
+    row(TOTAL, ROW_KINDS.value, { from: MATCHING }),
     ...fields.flatMap((field, index) => fieldParts(dialect, field, index, most)),
     ...(histogram === undefined ? [] : histogramParts(dialect, histogram, fields.length + 1)),
   ];
-  return planned(planner, sql`WITH ${MATCHING} AS MATERIALIZED (${matching}) ${join(parts, ' UNION ALL ')}`);
+  return renderStatement(
+    planner,
+    sql`WITH ${MATCHING} AS MATERIALIZED (${matching}) ${join(parts, ' UNION ALL ')}`,
+  );
 }
 
 const valueName = (index: number): string => `f${index}`;
@@ -78,13 +81,13 @@ function fieldParts(dialect: Dialect, field: Field, index: number, most: number)
   const guards = deadlineOf(dialect, column('m', 'id'));
   const counted = sql`SELECT ${value} AS value, ${n} AS n, row_number() OVER (ORDER BY ${n} DESC, ${value}) AS k, count(*) OVER () AS d FROM ${from} WHERE ${all([...guards, sql`${own} IS NOT NULL`])} GROUP BY ${value}`;
   return [
-    row(place, COUNTED.value, {
+    row(place, ROW_KINDS.value, {
       value: dialect.json(type, column('q', 'value')),
       ...{ n: column('q', 'n'), k: column('q', 'k'), d: column('q', 'd') },
       from: sql`(${counted}) q`,
       where: [sql`${column('q', 'k')} <= ${integer(most)}`],
     }),
-    row(place, COUNTED.none, { from: MATCHING, where: [sql`${own} IS NULL`] }),
+    row(place, ROW_KINDS.none, { from: MATCHING, where: [sql`${own} IS NULL`] }),
   ];
 }
 
@@ -97,14 +100,14 @@ function histogramParts(dialect: Dialect, { edges, field }: HistogramRanges, pla
   const ranges = sql`SELECT ${range} AS k FROM ${MATCHING} WHERE ${all([...deadlineOf(dialect, column('m', 'id')), sql`${own} IS NOT NULL`])}`;
   const grouped = sql`SELECT q.k AS k, count(*) AS n FROM (${ranges}) q GROUP BY q.k`;
   const extent = (which: Sql, k: number): Sql =>
-    row(place, COUNTED.extent, {
+    row(place, ROW_KINDS.extent, {
       value: dialect.json(field.type.kind, which),
       k: integer(k),
       from: MATCHING,
     });
   return [
-    row(place, COUNTED.range, { n: column('g', 'n'), k: column('g', 'k'), from: sql`(${grouped}) g` }),
-    row(place, COUNTED.none, { from: MATCHING, where: [sql`${own} IS NULL`] }),
+    row(place, ROW_KINDS.range, { n: column('g', 'n'), k: column('g', 'k'), from: sql`(${grouped}) g` }),
+    row(place, ROW_KINDS.none, { from: MATCHING, where: [sql`${own} IS NULL`] }),
     extent(sql`min(${own})`, 0),
     extent(sql`max(${own})`, 1),
   ];

@@ -98,24 +98,25 @@ export function concat(texts: readonly Sql[]): Sql {
 }
 
 /** The texts that a text consists of, down to those that only the engine can divide. */
-export const textsOf = (text: Sql): readonly Sql[] => text.texts?.flatMap(textsOf) ?? [text];
+export const concatenatedTexts = (text: Sql): readonly Sql[] =>
+  text.texts?.flatMap(concatenatedTexts) ?? [text];
 
 /** `(a AND b AND …)`; TRUE for an empty list. */
 export function all(conditions: readonly Sql[]): Sql {
   if (conditions.length === 0) return sql`TRUE`;
-  return conditions.length === 1 ? (conditions[0] ?? EMPTY) : chain(conditions, ' AND ');
+  return conditions.length === 1 ? (conditions[0] ?? EMPTY) : joinConditions(conditions, ' AND ');
 }
 
 /** Engines limit the depth of a condition (SQLite: 1,000), and each term of `a OR b OR …` is one level. */
 const CHAINED = 100;
 
 /** Joins conditions with an operator, in parentheses; long chains are split into halves recursively. */
-export function chain(conditions: readonly Sql[], operator: ' AND ' | ' OR '): Sql {
+export function joinConditions(conditions: readonly Sql[], operator: ' AND ' | ' OR '): Sql {
   if (conditions.length <= CHAINED) return sql`(${join(conditions, operator)})`;
   const half = Math.ceil(conditions.length / 2);
   const halves = [conditions.slice(0, half), conditions.slice(half)];
   return sql`(${join(
-    halves.map((part) => chain(part, operator)),
+    halves.map((part) => joinConditions(part, operator)),
     operator,
   )})`;
 }

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { RE2JS } from 're2js';
 import { canonicalDate, canonicalTimestamp, fractionText } from '../dictionary/index.ts';
 import { BoundedCache } from '../shared/bounded-cache.ts';
-import { sideBySide, wordsOf } from './search.ts';
+import { adjacentWordsPattern, wordsOf } from './search.ts';
 
 /** Thrown for a computed number that JSON cannot represent. */
 export const RANGE_MESSAGE = 'plat: a number of this statement leaves the range of numbers';
@@ -40,17 +40,17 @@ function within(latitude: Value, longitude: Value, ring: Value): Value {
  * The number of patterns that a thread keeps compiled, and the approximate size of each in addition to its own text.
  */
 const PATTERNS = { entries: 200, bytes: 8 * 1024 * 1024 };
-const COMPILED = 10_000;
-const COMPILED_CHARACTER = 80;
+const COMPILED_BYTES = 10_000;
+const BYTES_PER_CHARACTER = 80;
 
-const searched = new BoundedCache<RegExp>('search words', PATTERNS);
+const wordPatterns = new BoundedCache<RegExp>('search words', PATTERNS);
 
 function hasWords(texts: Value, words: Value): Value {
   if (typeof texts !== 'string' || typeof words !== 'string') return null;
-  let pattern = searched.get(words);
+  let pattern = wordPatterns.get(words);
   if (pattern === undefined) {
-    pattern = sideBySide(words.split(' '), '\u001f');
-    searched.put(words, pattern, COMPILED + COMPILED_CHARACTER * words.length);
+    pattern = adjacentWordsPattern(words.split(' '), '\u001f');
+    wordPatterns.put(words, pattern, COMPILED_BYTES + BYTES_PER_CHARACTER * words.length);
   }
   return pattern.test(texts.toLowerCase()) ? 1 : 0;
 }
@@ -64,7 +64,7 @@ function matches(text: Value, pattern: Value, ignoreCase: Value): Value {
   let compiled = patterns.get(key);
   if (compiled === undefined) {
     compiled = RE2JS.compile(pattern, flags);
-    patterns.put(key, compiled, COMPILED + COMPILED_CHARACTER * pattern.length);
+    patterns.put(key, compiled, COMPILED_BYTES + BYTES_PER_CHARACTER * pattern.length);
   }
   return compiled.matcher(text).find() ? 1 : 0;
 }

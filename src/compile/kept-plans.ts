@@ -1,10 +1,10 @@
 /**
  * Plans that are composed once and serve many requests: the SQL of a whole record is several thousand characters, and
- * composing it takes longer than the engine needs to read the record (docs/performance.md). It knows no statement; the
+ * composing it takes longer than the engine needs to read the record (docs/performance.md). It knows nothing about statements; the
  * caller that caches a plan names everything on which its text depends.
  */
 import { BoundedCache } from '../shared/bounded-cache.ts';
-import { numberOf } from '../shared/per-object.ts';
+import { objectId } from '../shared/per-object.ts';
 import type { Planner } from './context.ts';
 import type { BoundValue, Slot, Statement } from './fragment.ts';
 import { isVisibilityCurrent } from './model.ts';
@@ -12,29 +12,29 @@ import type { RecordQuery, Shape } from './read.ts';
 import { isWhole } from './text/reso-text.ts';
 
 /** The bytes of the kept plans of one kind. */
-const MOST = { bytes: 3 * 1024 * 1024 };
+const CACHE_BOUNDS = { bytes: 3 * 1024 * 1024 };
 
 /**
  * The inputs on which the text of a statement depends that reads whole records only by their keys; undefined for a
  * statement that depends on more, such as the time of the request, the URL of a file, or damage.
  */
-export function plainName(
+export function planCacheKey(
   { dialect, model, damaged }: Planner,
   query: RecordQuery,
   shape: Shape,
 ): string | undefined {
   const { resource, view } = query;
-  const form = isPlainRead({ model, damaged }, query) ? formOf(shape) : undefined;
+  const form = isPlainRead({ model, damaged }, query) ? shapeKey(shape) : undefined;
   if (form === undefined) return undefined;
-  return `${numberOf(dialect)} ${numberOf(model.layout(resource.name))} ${numberOf(view)} ${form}`;
+  return `${objectId(dialect)} ${objectId(model.layout(resource.name))} ${objectId(view)} ${form}`;
 }
 
-/** What decides whether rows are read as they are stored. */
-export type ReadBy = Pick<Planner, 'model' | 'damaged'>;
+/** What `isPlainRead` depends on. */
+export type PlainReadSource = Pick<Planner, 'model' | 'damaged'>;
 
-/** Whether rows are the same, and look the same, whenever and wherever they are read. */
+/** Whether nothing but the view and the shape affects how rows are read: no damage, parent, or day with other visibility. */
 export const isPlainRead = (
-  { model, damaged }: ReadBy,
+  { model, damaged }: PlainReadSource,
   { resource, under }: Pick<RecordQuery, 'resource' | 'under'>,
 ): boolean =>
   damaged === undefined &&
@@ -43,7 +43,7 @@ export const isPlainRead = (
   !resource.fromChanges &&
   isVisibilityCurrent(model);
 
-function formOf(shape: Shape): string | undefined {
+function shapeKey(shape: Shape): string | undefined {
   switch (shape.kind) {
     case 'reso': {
       const { computed, expansions, omitNulls, annotateHidden, ownOnly = false } = shape;
@@ -64,8 +64,10 @@ function formOf(shape: Shape): string | undefined {
  * Keeps plans of one kind.
  * @returns finds the plan of a name, which is composed on first use; one without a name is composed each time
  */
-export function plansBy<T extends object>(statementsOf: (plan: T) => readonly (Statement | undefined)[]) {
-  const kept = new BoundedCache<T>('kept plans', MOST);
+export function makePlanCache<T extends object>(
+  statementsOf: (plan: T) => readonly (Statement | undefined)[],
+) {
+  const kept = new BoundedCache<T>('kept plans', CACHE_BOUNDS);
   const sizeOf = (plan: T): number =>
     statementsOf(plan).reduce(
       (sum, each) => sum + (each === undefined ? 0 : each.text.length + VALUE * each.values.length),
@@ -84,7 +86,7 @@ export function plansBy<T extends object>(statementsOf: (plan: T) => readonly (S
 const VALUE = 40;
 
 /** A statement with values for some of its slots. */
-export const filled = (
+export const bindSlots = (
   { text, values }: Statement,
   slots: Readonly<Partial<Record<Slot, BoundValue>>>,
 ): Statement => ({

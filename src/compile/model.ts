@@ -4,7 +4,7 @@ import {
   type Dictionary,
   declare,
   type Field,
-  isFilled,
+  isFilledByStore,
   REPLICA_TIMESTAMP,
   type Resource,
   SOURCE_TIMESTAMP,
@@ -12,7 +12,7 @@ import {
   withReplicaTimestamp,
 } from '../dictionary/index.ts';
 import type { Profile } from '../records/profile.ts';
-import { roleBitsOf, type StoreSettings, stampsAsOwn } from '../records/settings.ts';
+import { returnsOwnTimestamps, roleBitsOf, type StoreSettings } from '../records/settings.ts';
 import { type ResourceLayout, resourceLayout } from './layout/index.ts';
 
 /** Everything that reading and writing depend on, at one moment. A model is never changed, only replaced. */
@@ -65,7 +65,7 @@ export function isStored(field: Field, settings: StoreSettings): boolean {
 }
 
 /** What depends on settings alone. */
-interface Meaning {
+interface SettingsModel {
   readonly today: string;
   readonly dictionary: Dictionary;
   readonly rules: AccessRules;
@@ -75,15 +75,15 @@ interface Meaning {
  * For the two days that were last requested: a store that is opened on a later day than it was last open is read as of
  * both. Profiles change far more often than settings.
  */
-const meanings = new WeakMap<StoreSettings, readonly Meaning[]>();
+const settingsModels = new WeakMap<StoreSettings, readonly SettingsModel[]>();
 
-function meaningOf(settings: StoreSettings, today: string): Meaning {
-  const known = meanings.get(settings) ?? [];
+function settingsModelOf(settings: StoreSettings, today: string): SettingsModel {
+  const known = settingsModels.get(settings) ?? [];
   const same = known.find((each) => each.today === today);
   if (same !== undefined) return same;
   const dictionary = known[0]?.dictionary ?? dictionaryOf(settings);
   const made = { today, dictionary, rules: rulesOf(settings, dictionary, today) };
-  meanings.set(settings, [made, ...known.slice(0, 1)]);
+  settingsModels.set(settings, [made, ...known.slice(0, 1)]);
   return made;
 }
 
@@ -92,7 +92,7 @@ const rulesOf = (settings: StoreSettings, dictionary: Dictionary, today: string)
 
 function dictionaryOf(settings: StoreSettings): Dictionary {
   const declared = declare(standardDictionary(), settings.declarations);
-  const stamp = stampsAsOwn(settings) ? SOURCE_TIMESTAMP : REPLICA_TIMESTAMP;
+  const stamp = returnsOwnTimestamps(settings) ? SOURCE_TIMESTAMP : REPLICA_TIMESTAMP;
   return settings.owner === 'replica' ? withReplicaTimestamp(declared, stamp) : declared;
 }
 
@@ -104,7 +104,7 @@ export function makeModel({
   day,
   today = day,
 }: ModelSource): StoreModel {
-  const { dictionary, rules } = meaningOf(settings, today);
+  const { dictionary, rules } = settingsModelOf(settings, today);
   const layouts = new Map<string, ResourceLayout>();
   const layout = (name: string): ResourceLayout =>
     resourceLayout({ resource: resource(name), dictionary, profile, settings, rules });
@@ -116,7 +116,7 @@ export function makeModel({
   const inUse = (field: Field): boolean => {
     const { joined } = field;
     const of = dictionary.resources.get(field.resource);
-    if (of?.fromChanges) return isFilled(of, field);
+    if (of?.fromChanges) return isFilledByStore(of, field);
     const [carrier, name] =
       joined === undefined || isStored(field, settings)
         ? [field.resource, field.name]

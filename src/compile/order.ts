@@ -3,7 +3,7 @@
  */
 import type { OrderTerm } from '../query/tree.ts';
 import type { Context } from './context.ts';
-import { value } from './expression.ts';
+import { compileValue } from './expression.ts';
 import { all, type BoundValue, bind, join, type Sql, sql } from './fragment.ts';
 
 /** An order term: a value and its direction. */
@@ -16,7 +16,7 @@ export interface Order {
   /** The values that a skip token contains in addition to the key. */
   readonly values: readonly Sql[];
   readonly clause: Sql;
-  /** The same with the rows that tie in all values in reverse. */
+  /** The same, but rows that are equal in all values are in reverse order. */
   readonly tiesReversed: Sql;
   /**
    * The rows after a given row, as ranges in the order of the result: first rows that tie with it in everything but
@@ -48,7 +48,7 @@ export function orderBy(
 }
 
 function compileTerm(context: Context, { expression, descending }: OrderTerm): Term {
-  return { value: value(context, expression), descending };
+  return { value: compileValue(context, expression), descending };
 }
 
 function rangesAfter(

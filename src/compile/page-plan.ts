@@ -19,11 +19,11 @@ import {
   type EventsPlan,
   eventOrder,
   eventRows,
-  isBySequence,
+  isSequencePage,
   planEvent,
   planEvents,
 } from './events-plan.ts';
-import { childOf, condition, value } from './expression.ts';
+import { childConditions, compileCondition, compileValue } from './expression.ts';
 import {
   all,
   type BoundValue,
@@ -39,7 +39,7 @@ import {
   slot,
   sql,
 } from './fragment.ts';
-import { filled, plainName, plansBy } from './kept-plans.ts';
+import { bindSlots, makePlanCache, planCacheKey } from './kept-plans.ts';
 import { indexedTable, isOneTable, ownColumn, type ResourceLayout } from './layout/index.ts';
 import { isVisibilityCurrent } from './model.ts';
 import { type Order, orderBy } from './order.ts';
@@ -54,14 +54,14 @@ import type {
   ResoShape,
   Shape,
 } from './read.ts';
-import { type RecordTables, recordTables, searchRows } from './record-rows.ts';
+import { type RecordTables, recordTables, useSearchTable } from './record-rows.ts';
 import { searchCondition } from './search.ts';
 import { type LinkedTexts, linkedTexts } from './text/linked-texts.ts';
 import { mergedText } from './text/merged-text.ts';
 import { nativeListingText, partConditions, partOrder, partText, primaryPhoto } from './text/native-text.ts';
 import { isWhole, needsColumns, resoText } from './text/reso-text.ts';
 import { fileAddress, type TextSource } from './text/source.ts';
-import { movesWithDay, startOf, todaysRules } from './visibility.ts';
+import { movesWithDay, startOfDay, todaysRules } from './visibility.ts';
 
 export type PlannedStatement = Statement;
 
@@ -71,7 +71,7 @@ export type PlannedStatement = Statement;
  * - `search`: the `find` statements return ids, keys and order values, and run until `limit + 1` rows are found; then
  *   `body` returns the body for the ids.
  * - `rows`: as in events-plan.ts.
- * - `list`: `body` returns the body for ids that are known, and `look` determines which of these have no row, and the
+ * - `integerTable`: `body` returns the body for ids that are known, and `look` determines which of these have no row, and the
  *   last row of the page. If a body has placeholders for agents and offices, `linked` describes them.
  */
 export type PagePlan =
@@ -116,7 +116,7 @@ export function contextSource(
   return isVisibilityCurrent(model) ? source : { ...source, todaysRules: todaysRules(planner) };
 }
 
-export const planned = ({ dialect }: Planner, statement: Sql): PlannedStatement =>
+export const renderStatement = ({ dialect }: Planner, statement: Sql): PlannedStatement =>
   render(statement, dialect.placeholder);
 
 /**
@@ -131,13 +131,13 @@ export function planPage(planner: Planner, request: PageRequest): PagePlan {
 /** Whether the page is a range of keys, so that no rows have to be found first. */
 export function isByKey({ query, position }: Pick<PageRequest, 'query' | 'position'>): boolean {
   const { resource, filter, search, order, part, under } = query;
-  if (resource.fromChanges) return isBySequence({ query, position });
+  if (resource.fromChanges) return isSequencePage({ query, position });
   const isWhole = [filter, search, part, under].every((each) => each === undefined) && order.length === 0;
   return isWhole && position.kind !== 'offset';
 }
 
 /** The tables that records are read from, and the text of each record. */
-interface Base {
+interface RecordSource {
   readonly from: Sql;
   /** The conditions that join the tables, where the FROM clause does not. */
   readonly joined: readonly Sql[];
@@ -151,10 +151,10 @@ interface Base {
   readonly text: Sql;
 }
 
-const COLUMNS = 'r';
+const COLUMNS_ALIAS = 'r';
 
 /** Texts in the same table as the columns are read under the same alias. */
-const textsAlias = (layout: ResourceLayout): string => (isOneTable(layout) ? COLUMNS : 't');
+const textsAlias = (layout: ResourceLayout): string => (isOneTable(layout) ? COLUMNS_ALIAS : 't');
 
 /** Expansions that consist of a listing's own columns. */
 const FROM_COLUMNS: ReadonlySet<NativeExpansion> = new Set(['CustomFields', 'Supplement']);
@@ -164,7 +164,7 @@ type Tables = 'texts' | 'columns' | 'both' | 'search';
 function tablesFor(shape: Shape, layout: ResourceLayout): Tables {
   switch (shape.kind) {
     case 'reso':
-      if (!isWhole(shape)) return isInSearch(shape, layout) ? 'search' : 'columns';
+      if (!isWhole(shape)) return isCoveredBySearchTable(shape, layout) ? 'search' : 'columns';
       return needsColumns({ layout }, shape) ? 'both' : 'texts';
     case 'native-listing':
       return isWhole(shape) && !shape.expansions.some((each) => FROM_COLUMNS.has(each)) ? 'texts' : 'both';
@@ -174,7 +174,7 @@ function tablesFor(shape: Shape, layout: ResourceLayout): Tables {
 }
 
 /** Whether the search table has all that a selection of fields shows. */
-function isInSearch(shape: ResoShape, { search, resource }: ResourceLayout): boolean {
+function isCoveredBySearchTable(shape: ResoShape, { search, resource }: ResourceLayout): boolean {
   const { selection, control, computed, expansions } = shape;
   const isPlain = !selection.all && control === undefined && computed.length + expansions.length === 0;
   const isThere = (field: Field): boolean =>
@@ -182,28 +182,28 @@ function isInSearch(shape: ResoShape, { search, resource }: ResourceLayout): boo
   return isPlain && selection.fields.every(isThere);
 }
 
-export function baseOf(
+export function recordSource(
   planner: Planner,
   { query, shape, files }: PageRequest | ListPageRequest | RecordRequest | BlocksRequest,
   find: 'by-key' | 'by-id',
   linked?: LinkedTexts,
-): Base {
+): RecordSource {
   const source = contextSource(planner, query);
   const layout = planner.model.layout(query.resource.name);
   const texts = textsAlias(layout);
   const needed = tablesFor(shape, layout);
   // Only the tables of texts and of searches have an index on ids, which leads to the columns.
   const tables = needed === 'columns' && find === 'by-id' ? 'both' : needed;
-  const scopeAlias = needed === 'texts' ? texts : COLUMNS;
-  const main = needed === 'columns' || needed === 'search' ? COLUMNS : texts;
+  const scopeAlias = needed === 'texts' ? texts : COLUMNS_ALIAS;
+  const main = needed === 'columns' || needed === 'search' ? COLUMNS_ALIAS : texts;
   const context = makeContext(source, scopeAlias, layout.resource.name);
-  if (needed === 'search') searchRows(context, layout, COLUMNS);
+  if (needed === 'search') useSearchTable(context, layout, COLUMNS_ALIAS);
   const whole = shape.kind === 'native-part' || isWhole(shape);
   const textSource: TextSource = {
     context,
     view: query.view,
     layout,
-    alias: whole ? texts : COLUMNS,
+    alias: whole ? texts : COLUMNS_ALIAS,
     texts,
     files: fileAddress(files),
     marksLinks: linked !== undefined,
@@ -211,11 +211,11 @@ export function baseOf(
   const text = recordText(textSource, shape);
   return {
     ...(tables === 'search'
-      ? recordTables(context, layout, COLUMNS)
+      ? recordTables(context, layout, COLUMNS_ALIAS)
       : { from: fromTables(source.dialect, tables, layout), joined: [] }),
-    ids: needed === 'search' ? COLUMNS : texts,
+    ids: needed === 'search' ? COLUMNS_ALIAS : texts,
     main,
-    keyed: tables === 'both' && !isOneTable(layout) ? [texts, COLUMNS] : [main],
+    keyed: tables === 'both' && !isOneTable(layout) ? [texts, COLUMNS_ALIAS] : [main],
     context,
     text,
   };
@@ -225,9 +225,9 @@ function fromTables(dialect: Dialect, tables: Exclude<Tables, 'search'>, layout:
   const alias = textsAlias(layout);
   const texts = sql`${name(layout.textsTable)} ${name(alias)}`;
   if (isOneTable(layout) || tables === 'texts') return texts;
-  const columns = sql`${name(layout.columnsTable)} ${name(COLUMNS)}`;
+  const columns = sql`${name(layout.columnsTable)} ${name(COLUMNS_ALIAS)}`;
   if (tables === 'columns') return columns;
-  return sql`${texts} JOIN ${columns} ON ${sameRow(dialect, layout, COLUMNS, alias)}`;
+  return sql`${texts} JOIN ${columns} ON ${sameRow(dialect, layout, COLUMNS_ALIAS, alias)}`;
 }
 
 function recordText(source: TextSource, shape: Shape): Sql {
@@ -247,8 +247,8 @@ function recordText(source: TextSource, shape: Shape): Sql {
   }
 }
 
-/** The conditions that a query names a parent or a sub-resource for. */
-function membership(
+/** The conditions of a query for the records of a parent or of a sub-resource. */
+function parentConditions(
   context: Context,
   { under, part, resource }: Pick<RecordQuery, 'under' | 'part' | 'resource'>,
   alias: string,
@@ -257,7 +257,7 @@ function membership(
   if (under !== undefined) {
     const { navigation, key } = under;
     conditions.push(
-      ...childOf(context, resource.name, navigation.remote, alias, navigation.resource, bind(key)),
+      ...childConditions(context, resource.name, navigation.remote, alias, navigation.resource, bind(key)),
     );
   }
   if (part !== undefined) conditions.push(...partConditions(part, alias));
@@ -266,22 +266,22 @@ function membership(
 
 type RangePlan = PagePlan & { readonly kind: 'range' };
 
-const ranges = plansBy<RangePlan>(({ page, more }) => [page, more]);
+const rangePlans = makePlanCache<RangePlan>(({ page, more }) => [page, more]);
 
 function planRange(planner: Planner, request: PageRequest): PagePlan {
   const { query, position, limit, shape } = request;
-  const plain = plainName(planner, query, shape);
+  const plain = planCacheKey(planner, query, shape);
   const name = plain && `${plain} ${limit} ${'key' in position}`;
-  const plan = ranges(name, () => composeRange(planner, request));
-  return 'key' in position ? { ...plan, page: filled(plan.page, { 'after-key': position.key }) } : plan;
+  const plan = rangePlans(name, () => composeRange(planner, request));
+  return 'key' in position ? { ...plan, page: bindSlots(plan.page, { 'after-key': position.key }) } : plan;
 }
 
 function composeRange(planner: Planner, request: PageRequest): RangePlan {
-  const linked = linkedIn(planner, request);
+  const linked = linkedTextsOf(planner, request);
   const { query, position, limit } = request;
   const { dialect, model } = planner;
   const layout = model.layout(query.resource.name);
-  const { from, joined, main, keyed, text } = baseOf(planner, request, 'by-key', linked);
+  const { from, joined, main, keyed, text } = recordSource(planner, request, 'by-key', linked);
   const visible = [...joined, ...visibleRows(contextSource(planner, query), layout, main)];
   const key = column(main, '_key');
   // A merge join of two partitioned tables needs the lower bound of the key on both.
@@ -296,10 +296,10 @@ function composeRange(planner: Planner, request: PageRequest): RangePlan {
     kind: 'range',
     linked,
     limit,
-    page: planned(planner, page),
+    page: renderStatement(planner, page),
     ...(isJoined === undefined ? {} : { isJoined }),
   } as const;
-  return more === undefined ? plan : { ...plan, more: planned(planner, more) };
+  return more === undefined ? plan : { ...plan, more: renderStatement(planner, more) };
 }
 
 /** The text of each row of a page. */
@@ -325,12 +325,12 @@ interface MatchingRows {
   readonly context: Context;
   readonly order: Order;
   readonly where: readonly Sql[];
-  /** Asked once the columns of the rows have been named, since these decide. */
+  /** Called after all conditions have been compiled, since the columns that they use determine the tables. */
   readonly tables: () => RecordTables;
 }
 
-/** @param seen whether the role has to see each row; a list of ids holds what it saw, and each page of it looks again */
-export function matchingRows(planner: Planner, query: RecordQuery, seen: boolean): MatchingRows {
+/** @param onlyVisible whether only rows that the role sees match; false for a list of ids: each page checks again what the role sees */
+export function matchingRows(planner: Planner, query: RecordQuery, onlyVisible: boolean): MatchingRows {
   if (query.resource.fromChanges) {
     const { context, from, where } = eventRows(planner, query);
     const order = eventOrder(context, query.order);
@@ -338,19 +338,24 @@ export function matchingRows(planner: Planner, query: RecordQuery, seen: boolean
   }
   const layout = planner.model.layout(query.resource.name);
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
-  searchRows(context, layout, 'r');
+  useSearchTable(context, layout, 'r');
   const order = orderOf(context, query, 'r');
-  const conditions = [...(seen ? visibleRows(context, layout, 'r') : []), ...membership(context, query, 'r')];
+  const conditions = [
+    ...(onlyVisible ? visibleRows(context, layout, 'r') : []),
+    ...parentConditions(context, query, 'r'),
+  ];
   const { filter, search, among, after } = query;
   if (after !== undefined) {
     const ranges = order.after(after.values, after.key);
     conditions.push(sql`(${join(ranges, ' OR ')})`);
   }
-  if (filter !== undefined) conditions.push(condition(context, filter, false));
+  if (filter !== undefined) conditions.push(compileCondition(context, filter, false));
   if (search !== undefined) conditions.push(searchCondition(context, query.view, layout, search));
   const tables = (): RecordTables => {
     const found = recordTables(context, layout, 'r');
-    return among === undefined ? found : listed(planner.dialect, found, bind(JSON.stringify([...among])));
+    return among === undefined
+      ? found
+      : restrictToIds(planner.dialect, found, bind(JSON.stringify([...among])));
   };
   return { context, order, where: conditions, tables };
 }
@@ -359,9 +364,9 @@ export function matchingRows(planner: Planner, query: RecordQuery, seen: boolean
  * The rows of alias `r` with some ids, in tables that have an index on ids: it leads to each of them, whatever else the
  * rows are queried for. Their order would lead an engine through the whole table.
  */
-function listed(dialect: Dialect, { from, joined }: RecordTables, ids: Sql): RecordTables {
+function restrictToIds(dialect: Dialect, { from, joined }: RecordTables, ids: Sql): RecordTables {
   return {
-    from: sql`${dialect.list(ids, 'j')} CROSS JOIN ${from}`,
+    from: sql`${dialect.integerTable(ids, 'j')} CROSS JOIN ${from}`,
     joined: [sql`r._id = j.value`, ...joined],
   };
 }
@@ -380,7 +385,7 @@ function planSearch(planner: Planner, request: PageRequest): PagePlan {
   const offset = position.kind === 'offset' ? sql` OFFSET ${bind(position.skip)}` : sql``;
   const ranges = rangesOf(position, order);
   const find = ranges.map((range) =>
-    planned(
+    renderStatement(
       planner,
       sql`SELECT ${columns} FROM ${from} WHERE ${all([...guards, ...joined, ...where, ...range])} ORDER BY ${order.clause} LIMIT ${slot('limit')}${offset}`,
     ),
@@ -415,33 +420,33 @@ function planBody(
   planner: Planner,
   request: PageRequest | ListPageRequest,
 ): { readonly body: PlannedStatement; readonly linked: LinkedTexts | undefined } {
-  const linked = linkedIn(planner, request);
+  const linked = linkedTextsOf(planner, request);
   const { dialect, model } = planner;
   const { query } = request;
   const layout = model.layout(query.resource.name);
-  const { from, joined, main, ids: idTable, text } = baseOf(planner, request, 'by-id', linked);
+  const { from, joined, main, ids: idTable, text } = recordSource(planner, request, 'by-id', linked);
   const visible = [...joined, ...visibleRows(contextSource(planner, query), layout, main)];
-  const ids = dialect.list(slot('ids'), 'j');
+  const ids = dialect.integerTable(slot('ids'), 'j');
   const match = sql`${column(idTable, '_id')} = ${column('j', 'value')}`;
   const rows = sql`SELECT ${rowText(dialect, text, linked)} FROM ${ids} CROSS JOIN ${from} WHERE ${all([match, ...visible])}${dialect.inListOrder('j')}${dialect.limit(slot('limit'))}`;
-  return { body: planned(planner, dialect.answer(rows)), linked };
+  return { body: renderStatement(planner, dialect.selectTexts(rows)), linked };
 }
 
 /**
  * What the placeholders of a page stand for. A single record has none: its statement inserts its own agents and
  * offices, since a second statement would take longer.
  */
-export function linkedIn(
+export function linkedTextsOf(
   planner: Planner,
   { query, shape }: PageRequest | ListPageRequest | BlocksRequest,
 ): LinkedTexts | undefined {
-  if (!hasLinkedMembers(query.resource.name, shape)) return undefined;
+  if (!mayContainListings(query.resource.name, shape)) return undefined;
   const omitNulls = shape.kind === 'reso' && shape.omitNulls;
   return linkedTexts(planner, query.view, planner.model.layout('Property'), omitNulls);
 }
 
 /** Whether a text of this shape may have a whole listing with its agents and offices in it. */
-function hasLinkedMembers(resource: string, shape: Shape): boolean {
+function mayContainListings(resource: string, shape: Shape): boolean {
   switch (shape.kind) {
     case 'native-part':
       return false;
@@ -457,71 +462,71 @@ const leadToListings = ({ expansions }: Pick<ResoShape, 'expansions'>): boolean 
 
 type ListPlan = Omit<PagePlan & { readonly kind: 'list' }, 'ids' | 'limit'>;
 
-const lists = plansBy<ListPlan>(({ look, body }) => [look, body]);
+const listPlans = makePlanCache<ListPlan>(({ look, body }) => [look, body]);
 
 /** Plans a page of a list of ids that an earlier search found. */
 export function planList(planner: Planner, request: ListPageRequest): PagePlan {
   const { query, ids, limit, shape } = request;
-  const name = query.order.length === 0 ? plainName(planner, query, shape) : undefined;
-  return { ...lists(name, () => composeList(planner, request)), ids, limit };
+  const name = query.order.length === 0 ? planCacheKey(planner, query, shape) : undefined;
+  return { ...listPlans(name, () => composeList(planner, request)), ids, limit };
 }
 
 function composeList(planner: Planner, request: ListPageRequest): ListPlan {
   const { query } = request;
   const layout = planner.model.layout(query.resource.name);
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
-  searchRows(context, layout, 'r');
+  useSearchTable(context, layout, 'r');
   const order = orderOf(context, query, 'r');
   const columns = join(foundColumns('r', order.values), ', ');
   const { from, joined } = recordTables(context, layout, 'r');
   const last = all([sql`r._id = ${slot('id')}`, ...joined, ...visibleRows(context, layout, 'r')]);
   const row = sql`SELECT ${columns} FROM ${from} WHERE ${last}`;
-  const look = sql`SELECT g.gone, l.* FROM (${goneOf(planner, query)}) g LEFT JOIN (${row}) l ON TRUE`;
-  return { kind: 'list', look: planned(planner, look), ...planBody(planner, request) };
+  const look = sql`SELECT g.gone, l.* FROM (${selectGoneIds(planner, query)}) g LEFT JOIN (${row}) l ON TRUE`;
+  return { kind: 'list', look: renderStatement(planner, look), ...planBody(planner, request) };
 }
 
 /**
  * Finds which ids belong to no row that the role sees. Each is looked up by itself: a join of them would let an engine read
  * the whole table.
  */
-function goneOf(planner: Planner, query: RecordQuery): Sql {
+function selectGoneIds(planner: Planner, query: RecordQuery): Sql {
   const { dialect, model } = planner;
   const layout = model.layout(query.resource.name);
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
-  searchRows(context, layout, 'r');
+  useSearchTable(context, layout, 'r');
   const visible = visibleRows(context, layout, 'r');
   const { from, joined } = recordTables(context, layout, 'r');
   const found = sql`SELECT 1 FROM ${from} WHERE ${all([sql`r._id = j.value`, ...joined, ...visible])} LIMIT 1`;
-  const positions = dialect.joinedIntegers(sql`j.position`);
-  return sql`SELECT ${positions} AS gone FROM ${dialect.list(slot('ids'), 'j')} WHERE (${found}) IS NULL`;
+  const positions = dialect.aggregateIntegers(sql`j.position`);
+  return sql`SELECT ${positions} AS gone FROM ${dialect.integerTable(slot('ids'), 'j')} WHERE (${found}) IS NULL`;
 }
 
 /** Plans the read of one record by key: its text, or no row. */
 export function planRecord(planner: Planner, request: RecordRequest): PlannedStatement {
   const { query, key, shape } = request;
   if (query.resource.fromChanges) return planEvent(planner, request);
-  return filled(
-    records(plainName(planner, query, shape), () => composeRecord(planner, request)),
+  return bindSlots(
+    recordPlans(planCacheKey(planner, query, shape), () => composeRecord(planner, request)),
     { key },
   );
 }
 
-const records = plansBy<PlannedStatement>((plan) => [plan]);
+const recordPlans = makePlanCache<PlannedStatement>((plan) => [plan]);
 
 function composeRecord(planner: Planner, request: RecordRequest): PlannedStatement {
   const { dialect, model } = planner;
   const { query } = request;
   const layout = model.layout(query.resource.name);
-  const { from, joined, main, text, context } = baseOf(planner, request, 'by-key');
+  const { from, joined, main, text, context } = recordSource(planner, request, 'by-key');
   const conditions = [
     ...joined,
     sql`${column(main, '_key')} = ${slot('key')}`,
     ...visibleRows(context, layout, main),
-    ...membership(context, query, main),
+    ...parentConditions(context, query, main),
   ];
-  return planned(
+  return renderStatement(
     planner,
-    dialect.answer(sql`SELECT ${text} AS x FROM ${from} WHERE ${all(conditions)} LIMIT 1`),
+    dialect.selectTexts(sql`SELECT ${text} AS x FROM ${from} WHERE ${all(conditions)} LIMIT 1`),
   );
 }
 
@@ -531,25 +536,25 @@ export function planShowsFile(planner: Planner, path: string, role: string): Sql
   const layout = model.layout('Media');
   const bit = model.rules.roles.get(role)?.bit ?? 0;
   const scope = { bit, withholds: false, onlyFloorPlans: false };
-  const source = contextSource(planner, { view: { scope }, now: startOf(model.day) });
+  const source = contextSource(planner, { view: { scope }, now: startOfDay(model.day) });
   const conditions = [sql`r._file = ${bind(path)}`, ...visibleRows(source, layout, 'r')];
   return sql`SELECT 1 FROM ${name(layout.columnsTable)} r WHERE ${all(conditions)} LIMIT 1`;
 }
 
 /**
- * Plans the count of matching records; of those of a list after a row, of all that still exist. If only the role and the systems restrict the rows, the counters that writes
- * maintain answer.
+ * Plans the count of matching records, or, for a list of ids after a position, of all its records that still exist. If only the
+ * role and the systems restrict the rows, the counters that writes maintain answer.
  */
 export function planCount(planner: Planner, query: RecordQuery): PlannedStatement {
   const counted = countedRows(planner, query);
-  if (counted !== undefined) return planned(planner, counted);
-  const isPlace = query.among !== undefined && query.after !== undefined;
-  const { where, tables } = matchingRows(planner, query, !isPlace);
+  if (counted !== undefined) return renderStatement(planner, counted);
+  const isListPosition = query.among !== undefined && query.after !== undefined;
+  const { where, tables } = matchingRows(planner, query, !isListPosition);
   const { from, joined } = tables();
   const { resource, filter, search } = query;
   const unbounded = filter !== undefined || search !== undefined || resource.fromChanges === true;
   const guards = unbounded ? deadlineOf(planner.dialect) : [];
-  return planned(
+  return renderStatement(
     planner,
     sql`SELECT count(*) AS n FROM ${from} WHERE ${all([...guards, ...joined, ...where])}`,
   );
@@ -559,8 +564,8 @@ export function planCount(planner: Planner, query: RecordQuery): PlannedStatemen
 function countedRows({ model }: Planner, query: RecordQuery): Sql | undefined {
   const { resource, view, filter, search, under, part, among, after } = query;
   const { bit, systems, onlyFloorPlans } = view.scope;
-  const narrower = [filter, search, under, part, among, after].some((each) => each !== undefined);
-  if (narrower || resource.fromChanges || (onlyFloorPlans && resource.name === 'Media')) return undefined;
+  const isRestricted = [filter, search, under, part, among, after].some((each) => each !== undefined);
+  if (isRestricted || resource.fromChanges || (onlyFloorPlans && resource.name === 'Media')) return undefined;
   if (systems !== undefined && resource.name === 'Lookup') return undefined;
   if (!isVisibilityCurrent(model) && movesWithDay(model, resource.name)) return undefined;
   const conditions = [sql`resource = ${bind(resource.name)}`, sql`(visible & ${integer(bit)}) <> 0`];
@@ -585,16 +590,19 @@ export function planIds(planner: Planner, query: RecordQuery): PlannedStatement 
   const sorted = (columns: readonly Sql[], by: Sql): Sql =>
     sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${matching} ORDER BY ${by}`;
   const id = sql`${column('r', '_id')} AS id`;
-  const ids = dialect.joinedIntegers(sql`q.id`);
+  const ids = dialect.aggregateIntegers(sql`q.id`);
   const isReversed = query.order.length > 0 && query.order.every(({ descending }) => descending);
   if (!dialect.sortsTies || !isReversed) {
-    return planned(planner, sql`SELECT ${ids} AS ids FROM (${sorted([id], order.clause)}) q`);
+    return renderStatement(planner, sql`SELECT ${ids} AS ids FROM (${sorted([id], order.clause)}) q`);
   }
   const rows = sorted([id, ...orderColumns(order.values)], order.tiesReversed);
   const terms = order.values.map((_, index) => sql`q.${name(`o${index}`)}`);
   const descending = terms.map((term) => dialect.order(term, true));
   const groups = sql`SELECT ${ids} AS g FROM (${rows}) q GROUP BY ${join(terms, ', ')} ORDER BY ${join(descending, ', ')}`;
-  return planned(planner, sql`SELECT ${dialect.joined(sql`g`, ';')} AS groups FROM (${groups}) t`);
+  return renderStatement(
+    planner,
+    sql`SELECT ${dialect.aggregateTexts(sql`g`, ';')} AS groups FROM (${groups}) t`,
+  );
 }
 
 /** Plans a page of several resources in one order: the order terms that all queries share, then key, then resource. */
@@ -606,14 +614,14 @@ export function planMerged(planner: Planner, request: MergedRequest): PlannedSta
   );
   const order = join([...terms, sql`k`, sql`u`], ', ');
   const rows = sql`SELECT x FROM (${join(sources, ' UNION ALL ')}) m ORDER BY ${order} LIMIT ${bind(request.limit)} OFFSET ${bind(request.skip)}`;
-  return render(dialect.answer(rows), dialect.placeholder);
+  return render(dialect.selectTexts(rows), dialect.placeholder);
 }
 
 function sourceRows(planner: Planner, { files }: MergedRequest, source: MergedSource): Sql {
   const { query } = source;
   const { context, where, tables } = matchingRows(planner, query, true);
   const terms = query.order.map(
-    ({ expression }, index) => sql`${value(context, expression)} AS ${name(`o${index}`)}`,
+    ({ expression }, index) => sql`${compileValue(context, expression)} AS ${name(`o${index}`)}`,
   );
   const columns = [
     sql`${column('r', '_key')} AS k`,

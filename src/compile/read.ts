@@ -107,7 +107,7 @@ export const plainShape = (fields: readonly Field[], root = ''): ResoShape => ({
 });
 
 /** The shape of the custom fields of a record, which belong to it. */
-export const partShape = (shape: ResoShape): ResoShape =>
+export const shapeOfCustomFields = (shape: ResoShape): ResoShape =>
   shape.control === undefined ? shape : { ...shape, control: { ...shape.control, isPart: true } };
 
 export interface NativeListingShape {
@@ -125,7 +125,7 @@ export interface NativeListingShape {
 export type NativePartExpansion = Exclude<NativeExpansion, 'CustomFields' | 'Supplement'>;
 
 /** The sub-resource that an expansion of a native listing returns. */
-export const partNamed = (expansion: NativePartExpansion): NativePart =>
+export const partOfNativeExpansion = (expansion: NativePartExpansion): NativePart =>
   partOfExpansion(expansion === 'PrimaryPhoto' ? 'Photos' : expansion);
 
 /** How to make the addresses of served files: absolute, and signed for the role until a moment. */
@@ -163,9 +163,9 @@ export interface BlocksRequest extends Pick<PageRequest, 'query' | 'limit' | 'sh
   readonly after: string;
   /** In key order, all of them after the beginning. */
   readonly kept: readonly KeptRange[];
-  /** Whether little is to be read beside what is kept. */
+  /** Whether few records have to be read in addition to the ranges that are kept. */
   readonly isSmall: boolean;
-  /** What is made of the records that are read. */
+  /** The form in which the records that are read are returned. */
   readonly form: BlockForm;
 }
 
@@ -264,7 +264,7 @@ interface LastRow {
 export interface Page {
   /** The JSON texts of the records, joined by commas. */
   readonly body: Uint8Array;
-  /** The body in the form in which it is kept; `body` is empty then. */
+  /** The body compressed, as it is cached; `body` is empty then. */
   readonly deflated?: DeflatedList;
   readonly rows: number;
   readonly more: boolean;

@@ -17,11 +17,11 @@ export interface RecordTables {
 const wideAlias = (alias: string): string => `${alias}_w`;
 
 /** Declares that rows of `alias` are those of the search table, if the resource has one. */
-export function searchRows({ narrow }: Context, { search }: ResourceLayout, alias: string): void {
+export function useSearchTable({ narrow }: Context, { search }: ResourceLayout, alias: string): void {
   if (search !== undefined) narrow.set(alias, false);
 }
 
-/** A column of a record, which is not one of those that all of its tables have. */
+/** A column that not all tables of a resource contain. */
 export function recordColumn(
   { narrow }: Context,
   { search }: ResourceLayout,
@@ -42,9 +42,9 @@ export function recordTables(context: Context, layout: ResourceLayout, alias: st
   }
   const from = sql`${name(search.table)} ${name(alias)}`;
   if (context.narrow.get(alias) !== true) return { from, joined: [] };
-  const beside = wideAlias(alias);
+  const wideRow = wideAlias(alias);
   return {
-    from: sql`${from} CROSS JOIN ${wide}${name(beside)}`,
-    joined: [sameRow(context.dialect, layout, beside, alias)],
+    from: sql`${from} CROSS JOIN ${wide}${name(wideRow)}`,
+    joined: [sameRow(context.dialect, layout, wideRow, alias)],
   };
 }

@@ -5,11 +5,11 @@ import { chunked } from '../shared/chunked.ts';
 import { type Context, recordOf } from './context.ts';
 import type { WordQuery } from './dialect.ts';
 import { fieldValue } from './expression.ts';
-import { all, bind, chain, column, join, name, type Sql, sql } from './fragment.ts';
+import { all, bind, column, join, joinConditions, name, type Sql, sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
 
-const OF_A_WORD = String.raw`\p{L}\p{M}\p{N}`;
-const WORDS = new RegExp(`[${OF_A_WORD}]+`, 'gu');
+const WORD_CHARACTERS = String.raw`\p{L}\p{M}\p{N}`;
+const WORDS = new RegExp(`[${WORD_CHARACTERS}]+`, 'gu');
 
 /** The words of a text in lower case. Letters, marks and digits form words. */
 export const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(WORDS) ?? [];
@@ -18,9 +18,9 @@ export const wordsOf = (text: string): readonly string[] => text.toLowerCase().m
  * A pattern that finds adjacent whole words in lower-case texts.
  * @param between the character that separates texts
  */
-export function sideBySide(words: readonly string[], between: string): RegExp {
-  const side = words.join(`[^${OF_A_WORD}${between}]+`);
-  return new RegExp(`(?<![${OF_A_WORD}])${side}(?![${OF_A_WORD}])`, 'u');
+export function adjacentWordsPattern(words: readonly string[], between: string): RegExp {
+  const side = words.join(`[^${WORD_CHARACTERS}${between}]+`);
+  return new RegExp(`(?<![${WORD_CHARACTERS}])${side}(?![${WORD_CHARACTERS}])`, 'u');
 }
 
 /** No text contains this character, so a phrase cannot span two fields. */
@@ -43,14 +43,14 @@ export function searchCondition(context: Context, view: View, layout: ResourceLa
   const alias = context.alias();
   // Concatenated once per record, however many words the search has.
   const rows = sql`WITH ${name(alias)}(texts) AS MATERIALIZED (SELECT ${concatenated(chunks)})`;
-  const found = sql`EXISTS (${rows} SELECT 1 FROM ${name(alias)} WHERE ${holds(context, column(alias, 'texts'), search)})`;
-  const indexed = candidates(context, layout, search);
+  const found = sql`EXISTS (${rows} SELECT 1 FROM ${name(alias)} WHERE ${containsSearch(context, column(alias, 'texts'), search)})`;
+  const indexed = candidateCondition(context, layout, search);
   return indexed === undefined ? found : all([indexed, found]);
 }
 
 const concatenated = (texts: readonly Sql[]): Sql => sql`concat_ws(${join([BETWEEN, ...texts], ', ')})`;
 
-function candidates(context: Context, layout: ResourceLayout, search: Search): Sql | undefined {
+function candidateCondition(context: Context, layout: ResourceLayout, search: Search): Sql | undefined {
   const query = wordQuery(search);
   if (query === undefined || wordCount(query) > MOST_WORDS) return undefined;
   const ids = context.dialect.idsWithWords?.(layout, query);
@@ -87,33 +87,33 @@ const wordCount = (query: WordQuery): number =>
     ? query.words.length
     : query.terms.reduce((count, term) => count + wordCount(term), 0);
 
-function holds(context: Context, texts: Sql, search: Search): Sql {
+function containsSearch(context: Context, texts: Sql, search: Search): Sql {
   switch (search.kind) {
     case 'word':
     case 'phrase':
-      return standsIn(context, texts, wordsOf(search.text));
+      return containsWords(context, texts, wordsOf(search.text));
     case 'search-and':
-      return all(search.terms.map((term) => holds(context, texts, term)));
+      return all(search.terms.map((term) => containsSearch(context, texts, term)));
     case 'search-or':
-      return chain(
-        search.terms.map((term) => holds(context, texts, term)),
+      return joinConditions(
+        search.terms.map((term) => containsSearch(context, texts, term)),
         ' OR ',
       );
     case 'search-not':
-      return sql`NOT ${holds(context, texts, search.operand)}`;
+      return sql`NOT ${containsSearch(context, texts, search.operand)}`;
   }
 }
 
 /** The characters of a word, in the syntax of the engines' patterns (RE2). */
-const OF_A_WORD_IN_SQL = String.raw`\pL\pM\pN`;
+const WORD_CHARACTERS_IN_SQL = String.raw`\pL\pM\pN`;
 
 /** Adjacent whole words in one text. Testing for the longest word first rejects most texts cheaply. */
-function standsIn({ dialect }: Context, texts: Sql, words: readonly string[]): Sql {
+function containsWords({ dialect }: Context, texts: Sql, words: readonly string[]): Sql {
   const [longest] = words.toSorted((one, other) => other.length - one.length);
   if (longest === undefined) return sql`FALSE`;
   if (dialect.hasWords !== undefined) return dialect.hasWords(texts, words);
-  const side = words.join(String.raw`[^${OF_A_WORD_IN_SQL}\x1f]+`);
-  const pattern = `(?:^|[^${OF_A_WORD_IN_SQL}])${side}(?:$|[^${OF_A_WORD_IN_SQL}])`;
+  const side = words.join(String.raw`[^${WORD_CHARACTERS_IN_SQL}\x1f]+`);
+  const pattern = `(?:^|[^${WORD_CHARACTERS_IN_SQL}])${side}(?:$|[^${WORD_CHARACTERS_IN_SQL}])`;
   const lower = dialect.call('tolower', [texts], ['string']);
   const contained = dialect.call('contains', [lower, bind(longest)], ['string', 'string']);
   return sql`(${contained} AND ${dialect.matches(lower, pattern, false)})`;

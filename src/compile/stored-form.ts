@@ -1,15 +1,21 @@
 /** The SELECT statements by which writes read stored rows, and the conversion of these rows, for every engine. */
 import { type Field, type FieldValue, MEDIA_KINDS, type MediaKind } from '../dictionary/index.ts';
-import { COUNTED, type CountedChild, isChildCount, PERMISSION } from '../records/media.ts';
+import { COUNTED_RESOURCE, type CountedChild, isChildCount, PERMISSION } from '../records/media.ts';
 import type { StoredRow } from '../records/rows.ts';
-import { isStamp, STAMPED_FIELDS } from '../records/stamps.ts';
-import { decode, decodeSound, textOf } from './column-value.ts';
+import { FIELDS_WITH_TIMESTAMPS, isAssignedTimestamp } from '../records/stamps.ts';
+import { decode, decodeOrUndefined, textOrNull } from './column-value.ts';
 import type { Dialect } from './dialect.ts';
 import { all, column, compact, join, name, type Sql, sql } from './fragment.ts';
-import { isOneTable, isStamped, ownColumn, type ResourceLayout, typedFields } from './layout/index.ts';
+import {
+  containsTimestamps,
+  isOneTable,
+  ownColumn,
+  type ResourceLayout,
+  typedFields,
+} from './layout/index.ts';
 
 /** How a write reads stored records in every engine: the values that it compares, the whole content, or what is counted. */
-interface StoredForm {
+interface StoredRowReader {
   /** `SELECT … FROM … r` of the values that a write compares. */
   readonly rows: Sql;
   /** The same for the whole content. */
@@ -21,17 +27,22 @@ interface StoredForm {
   countedChild(raw: Readonly<Record<string, unknown>>): CountedChild;
 }
 
-export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameSystem'>): StoredForm {
+export function storedRowReader(
+  layout: ResourceLayout,
+  dialect: Pick<Dialect, 'sameSystem'>,
+): StoredRowReader {
   const { columnsTable, resource } = layout;
   const typed = typedFields(layout);
-  const permissions = typed.filter((field) => resource.name === COUNTED && field.name === PERMISSION);
-  const stamped = new Set(layout.pieces.filter(isStamped).flatMap(({ fields }) => fields));
+  const permissions = typed.filter(
+    (field) => resource.name === COUNTED_RESOURCE && field.name === PERMISSION,
+  );
+  const stamped = new Set(layout.pieces.filter(containsTimestamps).flatMap(({ fields }) => fields));
   // The fields that a write compares or restamps with, so that it does not read whole records.
   const watched = typed.filter(
     (field) =>
       stamped.has(field) ||
-      isStamp(field) ||
-      STAMPED_FIELDS.includes(field.name) ||
+      isAssignedTimestamp(field) ||
+      FIELDS_WITH_TIMESTAMPS.includes(field.name) ||
       isChildCount(field) ||
       permissions.includes(field),
   );
@@ -53,7 +64,7 @@ export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameS
   ): Record<string, FieldValue> => {
     const values: Record<string, FieldValue> = {};
     for (const { name, column } of inOwnColumns) {
-      const value = textOf(raw[column]);
+      const value = textOrNull(raw[column]);
       if (value !== null && value !== '') values[name] = value;
     }
     for (const field of fields) {
@@ -74,20 +85,20 @@ export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameS
     row(raw) {
       let isSound = true;
       const values = valuesOf(watched, raw, (field, stored) => {
-        const value = decodeSound(field, stored);
+        const value = decodeOrUndefined(field, stored);
         isSound &&= value !== undefined;
         return orNobody(value);
       });
       return {
         key: String(raw._key),
         id: Number(raw._id),
-        parent: textOf(raw._parent),
-        parentResource: textOf(raw._parent_resource),
-        system: textOf(raw._system),
+        parent: textOrNull(raw._parent),
+        parentResource: textOrNull(raw._parent_resource),
+        system: textOrNull(raw._system),
         kind: kindOf(raw._kind),
         // No content has an empty hash, so that the record is replaced when it is written again.
         hash: isSound ? String(raw._hash) : '',
-        source: textOf(raw._source),
+        source: textOrNull(raw._source),
         visible: Number(raw._visible),
         values,
         ...(Number(raw.whole ?? 1) === 0 ? { isTorn: true } : {}),
@@ -96,7 +107,7 @@ export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameS
     content: (raw) => valuesOf(typed, raw, decode),
     countedChild: (raw) => ({
       kind: kindOf(raw._kind),
-      values: valuesOf(permissions, raw, (field, stored) => orNobody(decodeSound(field, stored))),
+      values: valuesOf(permissions, raw, (field, stored) => orNobody(decodeOrUndefined(field, stored))),
     }),
   };
 }

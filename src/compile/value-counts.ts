@@ -4,19 +4,19 @@
  */
 
 import type { Planner } from './context.ts';
-import { forDamaged } from './dialect.ts';
+import { tolerateDamage } from './dialect.ts';
 import { all, bind, column, integer, join, name, type Sql, sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
 import type { StoreModel } from './model.ts';
 import {
-  AFTER_VALUES,
   ANY_SYSTEM,
   type CountedField,
   countedColumn,
   countedFields,
-  counterOf,
   LONGEST_VALUE,
-  VALUES,
+  VALUE_COUNTER_END,
+  VALUE_COUNTER_PREFIX,
+  valueCounterName,
 } from './values-in-use.ts';
 
 /** The columns of counted fields, to append to a SELECT of a row `r` of the columns table. */
@@ -29,28 +29,28 @@ export const countedColumns = (model: StoreModel, layout: ResourceLayout): Sql =
   );
 
 /** The stored counters that are not zero. */
-const noted = sql`SELECT resource, visible, system, rows AS n FROM plat_counters
-  WHERE resource > ${bind(VALUES)} AND resource < ${bind(AFTER_VALUES)} AND rows <> 0`;
+const storedCounters = sql`SELECT resource, visible, system, rows AS n FROM plat_counters
+  WHERE resource > ${bind(VALUE_COUNTER_PREFIX)} AND resource < ${bind(VALUE_COUNTER_END)} AND rows <> 0`;
 
 /** The counters as the rows imply them; undefined if the store cannot contain any. */
-function counted(planner: Planner): Sql | undefined {
+function expectedCounters(planner: Planner): Sql | undefined {
   const { model } = planner;
   const each = [...model.dictionary.resources.keys()]
     .filter(model.stores)
     .map(model.layout)
-    .flatMap((layout) => countedFields(model, layout).map((field) => countedOf(planner, layout, field)));
+    .flatMap((layout) => countedFields(model, layout).map((field) => countValues(planner, layout, field)));
   if (each.length === 0) return undefined;
   return sql`SELECT v.resource, v.visible, v.system, sum(v.n) AS n FROM (${join(each, ' UNION ALL ')}) v
     GROUP BY v.resource, v.visible, v.system`;
 }
 
 /** How often a field has each value, under the names of the counters. */
-function countedOf(
+function countValues(
   planner: Planner,
   layout: ResourceLayout,
   { field, lookup, listed, audience, withheld, unhindered }: CountedField,
 ): Sql {
-  const dialect = forDamaged(planner.dialect);
+  const dialect = tolerateDamage(planner.dialect);
   const own = column('r', field.name);
   const from = field.collection
     ? sql`(SELECT DISTINCT m._key, m._visible, m._shown, m._system, l.value AS value FROM ${name(layout.columnsTable)} m, ${dialect.lateral}${dialect.members(column('m', field.name), 'l')} WHERE ${column('m', field.name)} IS NOT NULL)`
@@ -70,19 +70,20 @@ function countedOf(
       ...(listed.size === 0 ? [] : [sql`NOT ${isListed}`]),
       sql`length(${value}) <= ${integer(LONGEST_VALUE)}`,
     ])}`;
-  return sql`SELECT concat(${bind(counterOf(lookup, ''))}, c.value) AS resource, c.visible, c.system, count(*) AS n
+  return sql`SELECT concat(${bind(valueCounterName(lookup, ''))}, c.value) AS resource, c.visible, c.system, count(*) AS n
     FROM (${rows}) c WHERE c.visible <> 0 GROUP BY c.value, c.visible, c.system`;
 }
 
 /** Determines whether the stored counters differ from the rows, and corrects them. */
-export function valueCounts(planner: Planner): { readonly find: Sql; readonly mend: readonly Sql[] } {
-  const should =
-    counted(planner) ?? sql`SELECT resource, visible, system, rows AS n FROM plat_counters WHERE FALSE`;
+export function valueCounterRepair(planner: Planner): { readonly find: Sql; readonly mend: readonly Sql[] } {
+  const expected =
+    expectedCounters(planner) ??
+    sql`SELECT resource, visible, system, rows AS n FROM plat_counters WHERE FALSE`;
   return {
-    find: sql`EXISTS (${should} EXCEPT ${noted}) OR EXISTS (${noted} EXCEPT ${should})`,
+    find: sql`EXISTS (${expected} EXCEPT ${storedCounters}) OR EXISTS (${storedCounters} EXCEPT ${expected})`,
     mend: [
-      sql`DELETE FROM plat_counters WHERE resource > ${bind(VALUES)} AND resource < ${bind(AFTER_VALUES)}`,
-      sql`INSERT INTO plat_counters (resource, visible, system, rows) SELECT c.resource, c.visible, c.system, c.n FROM (${should}) c`,
+      sql`DELETE FROM plat_counters WHERE resource > ${bind(VALUE_COUNTER_PREFIX)} AND resource < ${bind(VALUE_COUNTER_END)}`,
+      sql`INSERT INTO plat_counters (resource, visible, system, rows) SELECT c.resource, c.visible, c.system, c.n FROM (${expected}) c`,
     ],
   };
 }

@@ -6,9 +6,9 @@
 import { hash } from 'node:crypto';
 import type { Role } from '../access/index.ts';
 import type { Field, FieldValue } from '../dictionary/index.ts';
-import { perObject } from '../shared/per-object.ts';
-import { decodeSound, encode } from './column-value.ts';
-import { PUBLISHED, type ResourceLayout, typedFields } from './layout/index.ts';
+import { memoizePerObject } from '../shared/per-object.ts';
+import { decodeOrUndefined, encode } from './column-value.ts';
+import { PUBLISHED_RESOURCES, type ResourceLayout, typedFields } from './layout/index.ts';
 import type { StoreModel } from './model.ts';
 
 /** A field whose values are counted. Values that the dictionary or an operator lists are in Lookup anyway. */
@@ -31,7 +31,9 @@ const known = new WeakMap<ResourceLayout, readonly CountedField[]>();
 
 export const countedFields = (model: StoreModel, layout: ResourceLayout): readonly CountedField[] =>
   known.getOrInsertComputed(layout, () =>
-    PUBLISHED.has(layout.resource.name) ? [] : typedFields(layout).flatMap(countedField(model, layout)),
+    PUBLISHED_RESOURCES.has(layout.resource.name)
+      ? []
+      : typedFields(layout).flatMap(countedField(model, layout)),
   );
 
 function countedField({ dictionary, rules }: StoreModel, { withheldRules }: ResourceLayout) {
@@ -56,20 +58,20 @@ function countedField({ dictionary, rules }: StoreModel, { withheldRules }: Reso
 }
 
 /** Who sees a row, which of its withheld fields are shown, and which system it comes from. */
-interface Standing {
+interface RowVisibility {
   readonly visible: number;
   readonly shown: number;
   readonly system: string | null;
 }
 
 /** A row to count. */
-interface CountedRow extends Standing {
+interface CountedRow extends RowVisibility {
   /** @param index of the field among the counted fields */
   readonly read: (field: Field, index: number) => FieldValue | undefined;
 }
 
 /** Receives counts. */
-interface Counting {
+interface CounterSink {
   add(counter: string, visible: number, system: string | null, rows: number): void;
 }
 
@@ -85,16 +87,16 @@ export function countReplaced(
   layout: ResourceLayout,
   before: StoredCountedRow,
   after: CountedRow,
-  counters: Counting,
+  counters: CounterSink,
 ): void {
   const { visible, shown, system } = before;
-  const stays = visible === after.visible && shown === after.shown && system === after.system;
+  const isUnchanged = visible === after.visible && shown === after.shown && system === after.system;
   const fields = countedFields(model, layout).map(({ field }, index) => ({ field, index }));
-  const moved = fields.filter(
-    ({ field, index }) => !stays || before.cell(field) !== encode(field, after.read(field, index)),
+  const changed = fields.filter(
+    ({ field, index }) => !isUnchanged || before.cell(field) !== encode(field, after.read(field, index)),
   );
-  if (moved.length === 0) return;
-  const indexes = new Set(moved.map(({ index }) => index));
+  if (changed.length === 0) return;
+  const indexes = new Set(changed.map(({ index }) => index));
   countValues(model, layout, before, counters, -1, indexes);
   countValues(model, layout, after, counters, 1, indexes);
 }
@@ -107,14 +109,15 @@ export function countValues(
   model: StoreModel,
   layout: ResourceLayout,
   { visible, shown, system, read }: CountedRow,
-  counters: Counting,
+  counters: CounterSink,
   rows: 1 | -1,
   only?: ReadonlySet<number>,
 ): void {
   const owner = layout.systemSource === 'none' ? ANY_SYSTEM : system;
   const count = ({ lookup, audience, withheld, unhindered }: CountedField, text: string): void => {
     const bits = visible & audience & ((shown & withheld) === withheld ? -1 : unhindered);
-    if (bits !== 0 && text !== '' && isShort(text)) counters.add(counterOf(lookup, text), bits, owner, rows);
+    if (bits !== 0 && text !== '' && isShort(text))
+      counters.add(valueCounterName(lookup, text), bits, owner, rows);
   };
   // This loop runs for every field of every row, and nearly all values are listed.
   const fields = countedFields(model, layout);
@@ -135,14 +138,14 @@ export function countValues(
 }
 
 /** Counts a stored row whose visibility changed. The row comes from a statement with `countedColumns`. */
-export function countMoved(
+export function countVisibilityChange(
   model: StoreModel,
   layout: ResourceLayout,
   raw: Readonly<Record<string, unknown>>,
-  counters: Counting,
+  counters: CounterSink,
 ): void {
   const read = (field: Field, index: number): FieldValue | undefined =>
-    decodeSound(field, raw[countedColumn(index)]);
+    decodeOrUndefined(field, raw[countedColumn(index)]);
   const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
   const was = {
     visible: Number(raw.was_visible),
@@ -162,13 +165,14 @@ const isShort = (text: string): boolean => text.length <= LONGEST_VALUE || [...t
 export const ANY_SYSTEM = '*';
 
 /** The prefix of counters of values, which share a table with counters of resources. No resource has such a name. */
-export const VALUES = 'Lookup\n';
+export const VALUE_COUNTER_PREFIX = 'Lookup\n';
 /** Sorts after all counters of values. */
-export const AFTER_VALUES = 'Lookup\v';
+export const VALUE_COUNTER_END = 'Lookup\v';
 
-export const counterOf = (lookup: string, value: string): string => `${VALUES}${lookup}\n${value}`;
+export const valueCounterName = (lookup: string, value: string): string =>
+  `${VALUE_COUNTER_PREFIX}${lookup}\n${value}`;
 
-export const isOfValue = (counter: string): boolean => counter.startsWith(VALUES);
+export const isValueCounter = (counter: string): boolean => counter.startsWith(VALUE_COUNTER_PREFIX);
 
 /** A value of a lookup. */
 export interface LookupValue {
@@ -186,7 +190,7 @@ export interface ValueInUse extends LookupValue {
  * @param rows counters that are not zero
  * @param known what is known of their audiences
  */
-export function valuesOf(
+export function valuesOfCounters(
   rows: Iterable<{ readonly resource?: unknown; readonly visible?: unknown }>,
   known: Iterable<readonly [counter: string, audience: number]> = [],
 ): ValueInUse[] {
@@ -196,23 +200,28 @@ export function valuesOf(
     audiences.set(counter, (audiences.get(counter) ?? 0) | Number(visible));
   }
   return [...audiences].map(([counter, audience]) => {
-    const lookup = counter.slice(VALUES.length).split('\n', 1).join();
-    return { lookup, value: counter.slice(VALUES.length + lookup.length + 1), audience };
+    const lookup = counter.slice(VALUE_COUNTER_PREFIX.length).split('\n', 1).join();
+    return { lookup, value: counter.slice(VALUE_COUNTER_PREFIX.length + lookup.length + 1), audience };
   });
 }
 
 /** Whether a rule of access contains `has`, which an older plat evaluated to false where it is null: rows must be evaluated again. */
-export const hasRules = ({ settings }: Pick<StoreModel, 'settings'>): boolean =>
+export const rulesUseHas = ({ settings }: Pick<StoreModel, 'settings'>): boolean =>
   /\bhas\b/.test(JSON.stringify(settings.access));
 
 /** A hash of the rules that the counters depend on, apart from the rows. If it changes, the counters are rebuilt. */
-export const countingRules = perObject((model: StoreModel): string => {
+export const countingRules = memoizePerObject((model: StoreModel): string => {
   const { dictionary, settings } = model;
   const lists = [...dictionary.lookups.values()].map(({ name, closed, values }) => [
     name,
     closed,
     [...values.keys()],
   ]);
-  const rules = JSON.stringify([2, lists, settings.access, ...(hasRules(model) ? ['has may be null'] : [])]);
+  const rules = JSON.stringify([
+    2,
+    lists,
+    settings.access,
+    ...(rulesUseHas(model) ? ['has may be null'] : []),
+  ]);
   return hash('sha256', rules, 'base64url').slice(0, 22);
 });

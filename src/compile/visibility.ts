@@ -5,30 +5,41 @@
 import type { RowScope } from '../access/index.ts';
 import type { Field, FieldValue } from '../dictionary/index.ts';
 import { ownFieldsOf } from '../query/fields-of.ts';
-import { type RowToPut, valueIn } from '../records/rows.ts';
+import { type RowToPut, valueToStore } from '../records/rows.ts';
 import {
-  besideRow,
   type Context,
   makeContext,
   type Planner,
+  samePartition,
   sameRow,
   type TodaysRules,
   visibleRows,
 } from './context.ts';
-import { condition } from './expression.ts';
-import { all, bind, chain, column, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
-import { ownColumn, PUBLISHED, type ResourceLayout } from './layout/index.ts';
+import { compileCondition } from './expression.ts';
+import {
+  all,
+  bind,
+  column,
+  constantText,
+  integer,
+  join,
+  joinConditions,
+  name,
+  type Sql,
+  sql,
+} from './fragment.ts';
+import { ownColumn, PUBLISHED_RESOURCES, type ResourceLayout } from './layout/index.ts';
 
 /** Visibility rules see all rows and all values, because they decide what others see. */
-const EVERYTHING: RowScope = { bit: -1, withholds: false, onlyFloorPlans: false };
+const ALL_ROWS: RowScope = { bit: -1, withholds: false, onlyFloorPlans: false };
 
 function contextOf({ dialect, model }: Planner, layout: ResourceLayout, alias: string): Context {
-  const source = { dialect, model, rows: EVERYTHING, now: startOf(model.day) };
+  const source = { dialect, model, rows: ALL_ROWS, now: startOfDay(model.day) };
   return makeContext(source, alias, layout.resource.name);
 }
 
 /** The first moment of a UTC day. */
-export const startOf = (day: string): string => `${day}T00:00:00Z`;
+export const startOfDay = (day: string): string => `${day}T00:00:00Z`;
 
 /** The bits of the roles whose own rule admits a row of `alias`. */
 export function ownVisibleBits(planner: Planner, layout: ResourceLayout, alias: string): Sql {
@@ -36,7 +47,7 @@ export function ownVisibleBits(planner: Planner, layout: ResourceLayout, alias: 
   const terms = layout.rowRules.map(({ bit, filter }) =>
     filter === undefined
       ? integer(bit)
-      : sql`CASE WHEN ${condition(context, filter, false)} THEN ${integer(bit)} ELSE 0 END`,
+      : sql`CASE WHEN ${compileCondition(context, filter, false)} THEN ${integer(bit)} ELSE 0 END`,
   );
   return terms.length === 0 ? sql`0` : sql`(${join(terms, ' + ')})`;
 }
@@ -48,7 +59,7 @@ export function ownVisibleBits(planner: Planner, layout: ResourceLayout, alias: 
 export function visibleBits(planner: Planner, layout: ResourceLayout, alias: string): Sql {
   const rules = ownVisibleBits(planner, layout, alias);
   const audience = column(alias, '_audience');
-  const own = PUBLISHED.has(layout.resource.name) ? sql`(${rules} & ${audience})` : rules;
+  const own = PUBLISHED_RESOURCES.has(layout.resource.name) ? sql`(${rules} & ${audience})` : rules;
   const parent = parentColumn(planner, layout, alias, '_visible');
   return parent === undefined ? own : sql`(${own} & coalesce(${parent}, 0))`;
 }
@@ -58,7 +69,7 @@ export function shownBits(planner: Planner, layout: ResourceLayout, alias: strin
   const context = contextOf(planner, layout, alias);
   const terms = layout.withheldRules.map(
     ({ bit, shownWhen }) =>
-      sql`CASE WHEN ${condition(context, shownWhen, false)} THEN ${integer(bit)} ELSE 0 END`,
+      sql`CASE WHEN ${compileCondition(context, shownWhen, false)} THEN ${integer(bit)} ELSE 0 END`,
   );
   return terms.length === 0 ? sql`0` : join(terms, ' + ');
 }
@@ -96,11 +107,11 @@ function ownersOf(model: Planner['model'], resource: string): string[] {
 export function movesWithDay(
   model: Planner['model'],
   resource: string,
-  asked: ReadonlySet<string> = new Set(),
+  visited: ReadonlySet<string> = new Set(),
 ): boolean {
   if (model.rules.movesWithDay.has(resource)) return true;
-  if (asked.has(resource)) return false;
-  const known = new Set(asked).add(resource);
+  if (visited.has(resource)) return false;
+  const known = new Set(visited).add(resource);
   return parentsOf(model, resource).some((parent) => movesWithDay(model, parent, known));
 }
 
@@ -121,7 +132,7 @@ export const todaysRules = (planner: Planner): TodaysRules => ({
     const rules = layout.withheldRules.filter((rule) => (rule.bit & bits) !== 0);
     return columnsOf(planner, layout, alias, (row) => {
       const context = contextOf(planner, layout, row);
-      return all(rules.map(({ shownWhen }) => condition(context, shownWhen, false)));
+      return all(rules.map(({ shownWhen }) => compileCondition(context, shownWhen, false)));
     });
   },
 });
@@ -144,14 +155,14 @@ function visibleToday(planner: Planner, layout: ResourceLayout, alias: string, b
   const seen = layout.rowRules
     .filter(({ bit }) => (bit & bits) !== 0)
     .map(({ bit, filter }) => {
-      const conditions = filter === undefined ? [] : [condition(context, filter, false)];
-      if (PUBLISHED.has(layout.resource.name)) {
+      const conditions = filter === undefined ? [] : [compileCondition(context, filter, false)];
+      if (PUBLISHED_RESOURCES.has(layout.resource.name)) {
         conditions.push(sql`(${column(alias, '_audience')} & ${integer(bit)}) <> 0`);
       }
       if (layout.resource.parent !== undefined) conditions.push(parentToday(planner, layout, alias, bit));
       return all(conditions);
     });
-  return seen.length === 0 ? sql`FALSE` : chain(seen, ' OR ');
+  return seen.length === 0 ? sql`FALSE` : joinConditions(seen, ' OR ');
 }
 
 /** Whether a role sees the parent of the row of `alias`. */
@@ -163,16 +174,16 @@ function parentToday(planner: Planner, layout: ResourceLayout, alias: string, bi
     const row = `${alias}_p`; // as the row above it has no other
     const visible = movesWithDay(model, owner)
       ? visibleToday(planner, parent, row, bit)
-      : all(visibleRows({ rows: { ...EVERYTHING, bit } }, parent, row));
+      : all(visibleRows({ rows: { ...ALL_ROWS, bit } }, parent, row));
     const where = all([
       sql`${column(row, '_key')} = ${column(alias, '_parent')}`,
-      ...besideRow(dialect, parent, row, alias),
+      ...samePartition(dialect, parent, row, alias),
       visible,
     ]);
     const found = sql`EXISTS (SELECT 1 FROM ${name(parent.columnsTable)} ${name(row)} WHERE ${where})`;
     return isNamed ? sql`(${column(alias, '_parent_resource')} = ${bind(owner)} AND ${found})` : found;
   });
-  return seen.length === 0 ? sql`FALSE` : chain(seen, ' OR ');
+  return seen.length === 0 ? sql`FALSE` : joinConditions(seen, ' OR ');
 }
 
 /**
@@ -207,6 +218,6 @@ export function ruleValue(
     case '_parent_resource':
       return row.parentResource;
     case undefined:
-      return valueIn(row, field.name);
+      return valueToStore(row, field.name);
   }
 }

@@ -95,24 +95,24 @@ export function declare(standard: Dictionary, declarations: Declarations): Dicti
 const LONGEST_SEARCHED = 255;
 
 function withSearchField(resources: ReadonlyMap<string, Resource>, path: string): Resource {
-  const wrong = (reason: string): never => {
+  const fail = (reason: string): never => {
     throw platError('usage', { reason: `searchFields: ${reason}.` });
   };
   const [name = '', fieldName = ''] = path.split('.');
   const resource = resources.get(name);
   const field = resource?.fields.get(fieldName);
-  if (resource === undefined || field === undefined) return wrong(`there is no field ${path}`);
+  if (resource === undefined || field === undefined) return fail(`there is no field ${path}`);
   const { filteredBy } = resource;
   if (filteredBy === undefined) {
     const large = [...resources.values()].filter((each) => each.filteredBy !== undefined);
     const names = large.map((each) => each.name).join(', ');
-    return wrong(`${path} is of a resource without a search table, which only ${names} has`);
+    return fail(`${path} is of a resource without a search table, which only ${names} has`);
   }
   const { type, collection, joined } = field;
-  if (joined !== undefined) return wrong(`${path} is stored with ${joined.resource}`);
-  if (collection) return wrong(`${path} contains lists`);
+  if (joined !== undefined) return fail(`${path} is stored with ${joined.resource}`);
+  if (collection) return fail(`${path} contains lists`);
   if (type.kind === 'string' && (type.maxLength ?? Number.POSITIVE_INFINITY) > LONGEST_SEARCHED) {
-    return wrong(`${path} may hold more than ${LONGEST_SEARCHED} characters`);
+    return fail(`${path} may hold more than ${LONGEST_SEARCHED} characters`);
   }
   return filteredBy.includes(fieldName) ? resource : { ...resource, filteredBy: [...filteredBy, fieldName] };
 }
@@ -148,7 +148,7 @@ class Additions {
   }
 
   /** The name of the field with this LocalName. */
-  called(group: string, label: string): string | undefined {
+  fieldWithLocalName(group: string, label: string): string | undefined {
     return this.#localNames.get(localName(group, label));
   }
 
@@ -177,27 +177,27 @@ function extendLookup(known: Lookup | undefined, { lookup, values }: LookupDecla
 
 function makeCustomField(
   declaration: CustomFieldDeclaration,
-  before: Additions,
+  additions: Additions,
   lookups: ReadonlyMap<string, Lookup>,
 ): Field {
   const { name, group, label, lookup } = declaration;
-  const { resource } = before;
-  const wrong = (reason: string): never => {
+  const { resource } = additions;
+  const fail = (reason: string): never => {
     throw platError('usage', { reason: `The custom field ${resource.name}.${name}: ${reason}.` });
   };
   if (!API_NAME.test(name)) {
-    wrong('its name must begin with a letter and hold letters, digits and underscores, at most 128');
+    fail('its name must begin with a letter and hold letters, digits and underscores, at most 128');
   }
-  if (name in Object.prototype) wrong('its name is one that every object in JavaScript has');
-  if (before.has(name)) wrong('the name is taken');
+  if (name in Object.prototype) fail('its name is one that every object in JavaScript has');
+  if (additions.has(name)) fail('the name is taken');
   if (group.includes(':') || !PLAIN_TEXT.test(group) || !PLAIN_TEXT.test(label)) {
-    wrong('it needs a group (without a colon) and a label, neither blank nor with control characters');
+    fail('it needs a group (without a colon) and a label, neither blank nor with control characters');
   }
-  const other = before.called(group, label);
-  if (other !== undefined) wrong(`${other} has its LocalName`);
-  const parsed = parseType(declaration.type) ?? wrong(`its type ${declaration.type} is not known`);
-  if (lookup !== undefined && !lookups.has(lookup)) wrong(`there is no lookup ${lookup}`);
-  if (lookup !== undefined && parsed.type.kind !== 'string') wrong('only a string has a lookup');
+  const other = additions.fieldWithLocalName(group, label);
+  if (other !== undefined) fail(`${other} has its LocalName`);
+  const parsed = parseType(declaration.type) ?? fail(`its type ${declaration.type} is not known`);
+  if (lookup !== undefined && !lookups.has(lookup)) fail(`there is no lookup ${lookup}`);
+  if (lookup !== undefined && parsed.type.kind !== 'string') fail('only a string has a lookup');
   return {
     resource: resource.name,
     name,
@@ -240,32 +240,32 @@ function makeResource(
   known: ReadonlyMap<string, Resource>,
   lookups: ReadonlyMap<string, Lookup>,
 ): Resource {
-  const wrong = (reason: string): never => {
+  const fail = (reason: string): never => {
     throw platError('usage', { reason: `The resource ${name}: ${reason}.` });
   };
   if (!NAME.test(name))
-    wrong('its name must begin with a capital and consist of at most 64 letters and digits');
+    fail('its name must begin with a capital and consist of at most 64 letters and digits');
   // Engines ignore the case of table names.
   const taken = [...known.values()].flatMap((each) => [each.name, ...each.otherNames]);
-  if (taken.some((other) => other.toLowerCase() === name.toLowerCase())) wrong('the name is taken');
-  const own = { resource: name, nativeName: key, collection: false, class: OPEN };
-  const made = new Map<string, Field>([
-    [key, { ...own, name: key, type: { kind: 'string', maxLength: 255 } }],
-    [TIMESTAMP, { ...own, name: TIMESTAMP, nativeName: TIMESTAMP, type: { kind: 'timestamp' } }],
+  if (taken.some((other) => other.toLowerCase() === name.toLowerCase())) fail('the name is taken');
+  const common = { resource: name, nativeName: key, collection: false, class: OPEN };
+  const fieldsByName = new Map<string, Field>([
+    [key, { ...common, name: key, type: { kind: 'string', maxLength: 255 } }],
+    [TIMESTAMP, { ...common, name: TIMESTAMP, nativeName: TIMESTAMP, type: { kind: 'timestamp' } }],
   ]);
   if (!FIELD_NAME.test(key) || key in Object.prototype || key === TIMESTAMP)
-    wrong(`${key} is not a valid name for a key`);
+    fail(`${key} is not a valid name for a key`);
   for (const { name: field, type, lookup, class: seenBy = OPEN } of fields) {
     if (field === key || field === TIMESTAMP) continue;
     if (!FIELD_NAME.test(field) || field in Object.prototype)
-      wrong(`${field} is not a valid name for a field`);
-    const isTaken = [...made.keys()].some((other) => other.toLowerCase() === field.toLowerCase());
-    if (isTaken) wrong(`it has the field ${field} twice`);
-    const parsed = parseType(type) ?? wrong(`the type ${type} of ${field} is not known`);
-    if (lookup !== undefined && !lookups.has(lookup)) wrong(`there is no lookup ${lookup}`);
+      fail(`${field} is not a valid name for a field`);
+    const isTaken = [...fieldsByName.keys()].some((other) => other.toLowerCase() === field.toLowerCase());
+    if (isTaken) fail(`it has the field ${field} twice`);
+    const parsed = parseType(type) ?? fail(`the type ${type} of ${field} is not known`);
+    if (lookup !== undefined && !lookups.has(lookup)) fail(`there is no lookup ${lookup}`);
     if (lookup !== undefined && parsed.type.kind !== 'string')
-      wrong(`${field} is not a string and cannot have a lookup`);
-    made.set(field, {
+      fail(`${field} is not a string and cannot have a lookup`);
+    fieldsByName.set(field, {
       resource: name,
       name: field,
       nativeName: field,
@@ -279,7 +279,7 @@ function makeResource(
     key,
     always: false,
     otherNames: [],
-    fields: made,
+    fields: fieldsByName,
     fieldAliases: new Map(),
     navigations: new Map(),
     searchedBy: BY_TIMESTAMP,

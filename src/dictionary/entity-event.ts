@@ -13,5 +13,5 @@ export const EVENT = {
 const FILLED: ReadonlySet<string> = new Set(Object.values(EVENT));
 
 /** Whether the store fills a field of a resource that is filled from changes. */
-export const isFilled = ({ fromChanges }: Resource, { name }: Field): boolean =>
+export const isFilledByStore = ({ fromChanges }: Resource, { name }: Field): boolean =>
   fromChanges === true && FILLED.has(name);

@@ -19,13 +19,13 @@ export {
   SOURCE_TIMESTAMP,
   withReplicaTimestamp,
 } from './declare.ts';
-export { EVENT, isFilled } from './entity-event.ts';
+export { EVENT, isFilledByStore } from './entity-event.ts';
 export * from './listing-parts.ts';
 export { makeLookup, standardDictionary } from './load.ts';
 export { identifierOf, memberName, spellingsOf, textsOfIdentifier } from './lookups.ts';
 export {
   CUSTOM_FIELDS,
-  customFieldsOf,
+  customFieldsNavigation,
   FIRST_LINE,
   findNavigation,
   keyField,

@@ -43,7 +43,7 @@ export const NATIVE_COLLECTIONS: readonly (readonly [native: string, navigation:
 );
 
 /** Maps the other names of a listing's collections to their navigations. */
-export const NAVIGATION_OF_NAME: ReadonlyMap<string, string> = new Map(
+export const NAVIGATION_BY_OTHER_NAME: ReadonlyMap<string, string> = new Map(
   ROWS.flatMap(({ navigation, otherNames = [] }) => otherNames.map((name) => [name, navigation] as const)),
 );
 
@@ -67,7 +67,7 @@ export const PARTS_OF_LISTINGS: ReadonlySet<string> = new Set(
 export const navigationTo = (resource: string): string | undefined =>
   ROWS.find((row) => row.resource === resource)?.navigation;
 
-const ofMedium = (kind: MediaKind): ListingPartRow | undefined =>
+const rowOfMediaKind = (kind: MediaKind): ListingPartRow | undefined =>
   ROWS.find(({ media }) => media?.includes(kind));
 
 /**
@@ -75,17 +75,17 @@ const ofMedium = (kind: MediaKind): ListingPartRow | undefined =>
  *
  * @param kind of a medium; null: a photo
  */
-export function changedBy(resource: string, kind: MediaKind | null): string | undefined {
+export function changeTimestampOf(resource: string, kind: MediaKind | null): string | undefined {
   return resource === 'Media'
-    ? ofMedium(kind ?? 'photo')?.changes
+    ? rowOfMediaKind(kind ?? 'photo')?.changes
     : ROWS.find((row) => row.resource === resource)?.changes;
 }
 
 /** The field of a listing that counts media of a kind. */
-export const countOfMedium = (kind: MediaKind): string | undefined => ofMedium(kind)?.count;
+export const countFieldOfMediaKind = (kind: MediaKind): string | undefined => rowOfMediaKind(kind)?.count;
 
 /** The timestamps of a listing that move with one of its counts. */
-export const COUNTED_CHANGES: ReadonlySet<string | undefined> = new Set(
+export const COUNTED_CHANGE_TIMESTAMPS: ReadonlySet<string | undefined> = new Set(
   ROWS.flatMap(({ count, changes }) => (count === undefined ? [] : [changes])),
 );
 

@@ -40,7 +40,7 @@ export function makeLookup(name: string, closed: boolean, values: readonly Looku
 }
 
 /** @param column `any` if records refer to their parent by resource and key */
-function parentOf(resource: string, column: string): ParentLink | undefined {
+function parseParentLink(resource: string, column: string): ParentLink | undefined {
   if (column === 'any') {
     return { kind: 'named', resourceField: 'ResourceName', keyField: 'ResourceRecordKey' };
   }
@@ -52,7 +52,7 @@ function parentOf(resource: string, column: string): ParentLink | undefined {
 export const BY_TIMESTAMP: readonly SearchIndex[] = [{ fields: ['ModificationTimestamp'], covers: [] }];
 
 /** Parses `City, ListPrice + BedroomsTotal, LivingArea; PostalCode`. */
-function searchedBy(column: string): readonly SearchIndex[] {
+function parseIndexes(column: string): readonly SearchIndex[] {
   if (column === '') return BY_TIMESTAMP;
   if (column === '-') return [];
   return column.split('; ').map((index) => {
@@ -109,7 +109,7 @@ function loadStandardDictionary(): Dictionary {
           break;
       }
     }
-    const parent = parentOf(name, owner);
+    const parent = parseParentLink(name, owner);
     resources.set(name, {
       name,
       key,
@@ -120,7 +120,7 @@ function loadStandardDictionary(): Dictionary {
       fields,
       fieldAliases,
       navigations,
-      searchedBy: searchedBy(indexes),
+      searchedBy: parseIndexes(indexes),
       ...(filtered === '' ? {} : { filteredBy: filtered.split(', ') }),
       ...(parent === undefined ? {} : { parent }),
     });

@@ -19,12 +19,12 @@ export function spellingsOf(lookup: Lookup | undefined, text: string): readonly 
   return [...new Set(isLegacy ? [text, value, legacy] : [text, value])];
 }
 
-const LONGEST = 128;
+const MAX_IDENTIFIER_LENGTH = 128;
 const ESCAPE = /_x([\dA-F]{4})_/g;
 const HAS_ESCAPE = /_x[\dA-F]{4}_/;
 /** An underscore that would be decoded as the beginning of an escape, and every character that an identifier must not contain. */
-const STRANGE = /_(?=x[\dA-F]{4}_)|[^\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]/gu;
-const STRANGE_FIRST = /^[^\p{L}\p{Nl}_]/u;
+const INVALID_CHARACTER = /_(?=x[\dA-F]{4}_)|[^\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]/gu;
+const INVALID_FIRST_CHARACTER = /^[^\p{L}\p{Nl}_]/u;
 
 const escaped = (text: string): string =>
   Array.from({ length: text.length }, (_, at) =>
@@ -35,8 +35,8 @@ const escaped = (text: string): string =>
 
 /** Encodes a text as a simple identifier. If that would be too long, it is truncated and ends in a hash, and cannot be decoded. */
 export function identifierOf(text: string): string {
-  const name = text.replace(STRANGE, escaped).replace(STRANGE_FIRST, escaped);
-  if (name.length <= LONGEST && name !== '') return name;
+  const name = text.replace(INVALID_CHARACTER, escaped).replace(INVALID_FIRST_CHARACTER, escaped);
+  if (name.length <= MAX_IDENTIFIER_LENGTH && name !== '') return name;
   return `${name.slice(0, 90)}_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
 }
 

@@ -3,8 +3,8 @@
  * the custom fields of a record.
  */
 
-import { perObject } from '../shared/per-object.ts';
-import { NAVIGATION_OF_NAME } from './listing-parts.ts';
+import { memoizePerObject } from '../shared/per-object.ts';
+import { NAVIGATION_BY_OTHER_NAME } from './listing-parts.ts';
 import type { Field, Navigation, Resource } from './types.ts';
 
 /**
@@ -42,7 +42,7 @@ export function keyField({ name, key, fields }: Resource): Field {
 export function findNavigation(resource: Resource, name: string): Navigation | undefined {
   const own = resource.navigations.get(name);
   if (own !== undefined) return own;
-  const other = NAVIGATION_OF_NAME.get(name);
+  const other = NAVIGATION_BY_OTHER_NAME.get(name);
   return resource.name === 'Property' && other !== undefined ? resource.navigations.get(other) : undefined;
 }
 
@@ -53,7 +53,7 @@ export const CUSTOM_FIELDS = 'CustomFields';
  * The navigation from a record to its custom fields. It leads to the record itself, and only its custom fields are returned. It is
  * a collection with one element, as clients of other services expect.
  */
-export const customFieldsOf = perObject(
+export const customFieldsNavigation = memoizePerObject(
   ({ name, key }: Resource): Navigation => ({
     resource: name,
     name: CUSTOM_FIELDS,

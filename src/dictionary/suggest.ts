@@ -1,7 +1,7 @@
 /** Suggestions for unknown names: the known name with the fewest edits. This module knows no particular names. */
 
 /** The number of edits (insert, delete, replace, swap of neighbors) between two names, up to a limit. */
-function distance(left: string, right: string, cap: number): number {
+function editDistance(left: string, right: string, cap: number): number {
   if (Math.abs(left.length - right.length) > cap) return cap + 1;
   let beforeLast: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, column) => column);
@@ -40,7 +40,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   let nearest: string | undefined;
   let least = limit + 1;
   for (const candidate of known) {
-    const edits = distance(lower, candidate.toLowerCase(), limit);
+    const edits = editDistance(lower, candidate.toLowerCase(), limit);
     if (edits < least) {
       nearest = candidate;
       least = edits;

@@ -34,9 +34,9 @@ const unavailable = kind(503, 1510);
 const notNow = kind(503, 1515);
 
 /** "…; did you mean X?" where a near name is known. */
-const meant = (nearest: string | undefined): string =>
+const didYouMean = (nearest: string | undefined): string =>
   nearest === undefined ? '' : ` Did you mean ${nearest}?`;
-const at = (position: number | undefined): string =>
+const atPosition = (position: number | undefined): string =>
   position === undefined ? '' : ` at position ${position}`;
 
 interface UnknownName {
@@ -44,8 +44,8 @@ interface UnknownName {
   readonly nearest?: string | undefined;
 }
 
-/** A reader of changes has to start over, since those behind a place are no longer known one by one. */
-const gone = <P = Record<string, never>>(since: string, anew: (facts: P) => string): ErrorEntry<P> =>
+/** A reader of changes has to start over, because the individual changes after its position are no longer stored. */
+const goneEntry = <P = Record<string, never>>(since: string, anew: (facts: P) => string): ErrorEntry<P> =>
   kind(410, 1053)((facts) => `The changes since ${since} are no longer known. ${anew(facts)}`);
 
 export const catalogue = {
@@ -118,7 +118,7 @@ export const catalogue = {
     () => 'The console was not built. In a checkout, "npm run build:console" builds it.',
   ),
   resourceUnknown: notFound<UnknownName>(
-    ({ name, nearest }) => `There is no resource ${name}.${meant(nearest)}`,
+    ({ name, nearest }) => `There is no resource ${name}.${didYouMean(nearest)}`,
   ),
   recordNotFound: notFound<{ resource: string }>(({ resource }) => `There is no such ${resource} record.`),
   methodNotAllowed: kind(
@@ -161,7 +161,7 @@ export const catalogue = {
 
   // Query options
   optionUnknown: badRequest<UnknownName>(
-    ({ name, nearest }) => `The query option ${name} is not known.${meant(nearest)}`,
+    ({ name, nearest }) => `The query option ${name} is not known.${didYouMean(nearest)}`,
   ),
   optionRepeated: badRequest<{ name: string }>(
     ({ name }) => `The query option ${name} is given more than once.`,
@@ -177,7 +177,7 @@ export const catalogue = {
   ),
   expansionUnknown: badRequest<UnknownName & { option: string; known: string }>(
     ({ option, name, known, nearest }) =>
-      `${option}: ${name} cannot be expanded; ${known} can.${meant(nearest)}`,
+      `${option}: ${name} cannot be expanded; ${known} can.${didYouMean(nearest)}`,
   ),
   optionMissing: kind(400, 1050)<{ name: string }>(({ name }) => `The parameter ${name} is required.`),
   versionUnsupported: badRequest<{ header: string; version: string }>(
@@ -185,17 +185,17 @@ export const catalogue = {
   ),
   syntax: badQuery<{ option: string; position?: number; found: string; expected: string }>(
     ({ option, position, found, expected }) =>
-      `${option}: found ${found}${at(position)}, expected ${expected}.`,
+      `${option}: found ${found}${atPosition(position)}, expected ${expected}.`,
   ),
   fieldUnknown: badQuery<UnknownName & { resource: string; option: string; position?: number }>(
     ({ name, resource, option, position, nearest }) =>
-      `${option}: ${resource} has no field ${name}${at(position)}.${meant(nearest)}`,
+      `${option}: ${resource} has no field ${name}${atPosition(position)}.${didYouMean(nearest)}`,
   ),
   typeMismatch: badQuery<{ option: string; position?: number; reason: string }>(
-    ({ option, position, reason }) => `${option}: ${reason}${at(position)}.`,
+    ({ option, position, reason }) => `${option}: ${reason}${atPosition(position)}.`,
   ),
   filterTooLarge: tooLargeQuery<{ option: string; what: string; limit: number; position?: number }>(
-    ({ option, what, limit, position }) => `${option}: more than ${limit} ${what}${at(position)}.`,
+    ({ option, what, limit, position }) => `${option}: more than ${limit} ${what}${atPosition(position)}.`,
   ),
   expansionTooLarge: tooLargeQuery<{ related: number; rows: number; limit: number; most: number }>(
     ({ related, rows, limit, most }) =>
@@ -207,22 +207,23 @@ export const catalogue = {
     501,
     1040,
   )<{ option: string; what: string; position?: number }>(
-    ({ option, what, position }) => `${option}: ${what}${at(position)} is not provided by this service.`,
+    ({ option, what, position }) =>
+      `${option}: ${what}${atPosition(position)} is not provided by this service.`,
   ),
   skipTokenInvalid: badRequest(() => 'The skip token was not made by this service for this request.'),
   deltaTokenInvalid: badRequest(
     () =>
       'The delta token was not made by this service for this request. A delta link accepts no options besides its own.',
   ),
-  deltaGone: gone(
+  deltaGone: goneEntry(
     'this delta link was issued',
     () => 'Read the complete collection again, at the URL in Location.',
   ),
-  eventsGone: gone<{ sequence: number }>(
+  eventsGone: goneEntry<{ sequence: number }>(
     'this number',
     ({ sequence }) => `Download everything, then continue with EntityEventSequence gt ${sequence}.`,
   ),
-  positionGone: gone<{ position: string }>(
+  positionGone: goneEntry<{ position: string }>(
     'this position',
     ({ position }) => `Download everything, then follow from the position ${position}.`,
   ),

@@ -21,7 +21,7 @@ export interface FilterFault {
  * Where a reader continues: with everything at an address, or after a full download behind a position in the sequence
  * of changes.
  */
-export type GoOn =
+export type ResumePoint =
   | { readonly kind: 'address'; readonly address: string }
   | { readonly kind: 'position'; readonly position: string };
 
@@ -32,7 +32,7 @@ export interface ErrorExtras {
   readonly sparkql?: readonly FilterFault[];
   /** Seconds after which to try again. */
   readonly retryAfter?: number;
-  readonly goOn?: GoOn;
+  readonly goOn?: ResumePoint;
   readonly cause?: unknown;
 }
 
@@ -45,7 +45,7 @@ export class PlatError extends Error {
   readonly details: readonly ErrorDetail[];
   readonly sparkql: readonly FilterFault[];
   readonly retryAfter: number | undefined;
-  readonly goOn: GoOn | undefined;
+  readonly goOn: ResumePoint | undefined;
 
   constructor(
     code: ErrorCode,

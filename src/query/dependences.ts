@@ -9,7 +9,7 @@ import type { CollectionQuery, Expansion } from './request.ts';
 import { type Collection, type Expression, operandsOf } from './tree.ts';
 
 /** The resource of those records. */
-export interface Dependence {
+export interface Dependency {
   /** Whose records they are. */
   readonly resource: string;
   readonly via: readonly Navigation[];
@@ -20,15 +20,15 @@ export interface Dependence {
   readonly isJoined: boolean;
 }
 
-export interface Dependences {
+export interface Dependencies {
   /** The dependences of the whole response. */
-  readonly all: readonly Dependence[];
+  readonly all: readonly Dependency[];
   /** Whether one of them affects which records match. */
   readonly decide: boolean;
 }
 
 /** What must be known in addition to the query. */
-interface DependenceSource {
+interface DependencySource {
   readonly resource: (name: string) => Resource;
   /** The fields of a complete record. */
   readonly fieldsOf: (resource: Resource) => readonly Field[];
@@ -45,14 +45,14 @@ class CannotFollow extends Error {}
  * @returns undefined if the response also depends on something that no entry of the sequence of changes reports: the clock, the
  * location of a record that the filter names by its key, or records beyond the parts of a record
  */
-export function dependencesOf(query: CollectionQuery, source: DependenceSource): Dependences | undefined {
-  const deciding = new Found(source, query.resource);
-  const all = new Found(source, query.resource);
+export function dependenciesOf(query: CollectionQuery, source: DependencySource): Dependencies | undefined {
+  const deciding = new DependencyCollector(source, query.resource);
+  const all = new DependencyCollector(source, query.resource);
   try {
-    if (query.filter !== undefined) deciding.expression(query.filter);
-    if (query.filter !== undefined) all.expression(query.filter);
-    for (const { expression } of query.computed) all.expression(expression);
-    all.record([], query);
+    if (query.filter !== undefined) deciding.addExpression(query.filter);
+    if (query.filter !== undefined) all.addExpression(query.filter);
+    for (const { expression } of query.computed) all.addExpression(expression);
+    all.addRecord([], query);
   } catch (error) {
     if (error instanceof CannotFollow) return undefined;
     throw error;
@@ -60,22 +60,22 @@ export function dependencesOf(query: CollectionQuery, source: DependenceSource):
   return { all: all.list, decide: deciding.list.length > 0 };
 }
 
-class Found {
-  readonly #source: DependenceSource;
+class DependencyCollector {
+  readonly #source: DependencySource;
   readonly #root: Resource;
-  readonly #found = new Map<string, Dependence>();
+  readonly #found = new Map<string, Dependency>();
 
-  constructor(source: DependenceSource, root: Resource) {
+  constructor(source: DependencySource, root: Resource) {
     this.#source = source;
     this.#root = root;
   }
 
-  get list(): readonly Dependence[] {
+  get list(): readonly Dependency[] {
     return [...this.#found.values()];
   }
 
   /** Adds what a record shows that to-one navigations lead to. */
-  record(via: readonly Navigation[], { resource, selection, expansions }: CollectionQuery): void {
+  addRecord(via: readonly Navigation[], { resource, selection, expansions }: CollectionQuery): void {
     const fields = selection.all ? this.#source.fieldsOf(resource) : selection.fields;
     for (const field of fields) this.#field(via, field);
     for (const expansion of expansions) this.#expansion(via, expansion);
@@ -85,23 +85,23 @@ class Found {
     if (leadsToCustomFields(navigation)) return;
     if (!navigation.collection) {
       this.#step(via, navigation);
-      this.record([...via, navigation], query);
+      this.addRecord([...via, navigation], query);
       return;
     }
     this.#requirePart(navigation);
-    const inner = new Found(this.#source, this.#target(navigation));
-    if (query.filter !== undefined) inner.expression(query.filter);
-    for (const { expression } of [...query.computed, ...query.order]) inner.expression(expression);
-    inner.record([], query);
+    const inner = new DependencyCollector(this.#source, this.#target(navigation));
+    if (query.filter !== undefined) inner.addExpression(query.filter);
+    for (const { expression } of [...query.computed, ...query.order]) inner.addExpression(expression);
+    inner.addRecord([], query);
     // The records of the query that have such parts cannot be determined.
     if (inner.list.length > 0 || query.expansions.some((each) => !leadsToCustomFields(each.navigation))) {
       throw new CannotFollow();
     }
   }
 
-  expression(expression: Expression): void {
+  addExpression(expression: Expression): void {
     this.#alone(expression);
-    for (const each of operandsOf(expression)) this.expression(each);
+    for (const each of operandsOf(expression)) this.addExpression(each);
   }
 
   /** Adds what an expression itself reads, without its operands. */
@@ -160,7 +160,7 @@ class Found {
     this.#add({ ...this.#link(via, this.#end(via), local), resource: target, isByKey, isJoined: false });
   }
 
-  #link(via: readonly Navigation[], from: Resource, name: string): Pick<Dependence, 'via' | 'link'> {
+  #link(via: readonly Navigation[], from: Resource, name: string): Pick<Dependency, 'via' | 'link'> {
     const link = from.fields.get(name);
     if (link === undefined) throw new CannotFollow();
     return { via, link };
@@ -184,7 +184,7 @@ class Found {
     return last === undefined ? this.#root : this.#target(last);
   }
 
-  #add(dependence: Dependence): void {
+  #add(dependence: Dependency): void {
     const { via, link, resource, isJoined } = dependence;
     const name = [...via.map((each) => each.name), link.name, resource, isJoined].join('/');
     this.#found.set(name, dependence);

@@ -8,37 +8,38 @@ import { type Expression, type Location, operandsOf } from './tree.ts';
  */
 export function ownFieldsOf(expression: Expression): ReadonlySet<Field> | undefined {
   const found = new Set<Field>();
-  return visit(expression, found) ? found : undefined;
+  return collectFields(expression, found) ? found : undefined;
 }
 
 /** Collects fields. False if the expression reads anything else. */
-const visit = (expression: Expression, found: Set<Field>): boolean =>
-  visitAlone(expression, found) && operandsOf(expression).every((part) => visit(part, found));
+const collectFields = (expression: Expression, found: Set<Field>): boolean =>
+  collectWithoutOperands(expression, found) &&
+  operandsOf(expression).every((part) => collectFields(part, found));
 
 /** The same for an expression without its operands. */
-function visitAlone(expression: Expression, found: Set<Field>): boolean {
+function collectWithoutOperands(expression: Expression, found: Set<Field>): boolean {
   switch (expression.kind) {
     case 'field':
-      return own(expression, found);
+      return addOwnField(expression, found);
     case 'call':
       return expression.function !== 'now';
     case 'distance':
-      return !('key' in expression.to) && place(expression.location, found);
+      return !('key' in expression.to) && addLocation(expression.location, found);
     case 'within':
-      return place(expression.location, found);
+      return addLocation(expression.location, found);
     case 'any':
     case 'all':
     case 'count':
-      return expression.over.kind === 'values' && own(expression.over, found);
+      return expression.over.kind === 'values' && addOwnField(expression.over, found);
     default:
       return true;
   }
 }
 
-const place = ({ scope, via, latitude, longitude }: Location, found: Set<Field>): boolean =>
-  [latitude, longitude].every((field) => own({ scope, via, field }, found));
+const addLocation = ({ scope, via, latitude, longitude }: Location, found: Set<Field>): boolean =>
+  [latitude, longitude].every((field) => addOwnField({ scope, via, field }, found));
 
-function own(
+function addOwnField(
   { scope, via, field }: { scope: number; via: readonly unknown[]; field: Field },
   found: Set<Field>,
 ): boolean {

@@ -10,14 +10,14 @@ const IN_COLLECTION = 10;
 export const MAX_RELATED = 150_000;
 
 /** The estimated number of related records that come with one row. */
-export const relatedRecords = (expansions: readonly Expansion[]): number =>
+export const estimateRelatedRecords = (expansions: readonly Expansion[]): number =>
   expansions.reduce((sum, expansion) => sum + recordsOf(expansion), 0);
 
 function recordsOf({ navigation, give, query }: Expansion): number {
   if (give === 'count') return 1;
   const isList = navigation.collection && !leadsToCustomFields(navigation);
   const records = isList ? Math.min(query.top ?? IN_COLLECTION, IN_COLLECTION) : 1;
-  return records * (1 + relatedRecords(query.expansions));
+  return records * (1 + estimateRelatedRecords(query.expansions));
 }
 
 /**
@@ -25,7 +25,7 @@ function recordsOf({ navigation, give, query }: Expansion): number {
  * @throws PlatError `expansionTooLarge`
  */
 export function checkRelated(expansions: readonly Expansion[], rows: number): void {
-  const each = relatedRecords(expansions);
+  const each = estimateRelatedRecords(expansions);
   if (each * rows <= MAX_RELATED) return;
   const facts = { related: each * rows, rows, limit: MAX_RELATED, most: Math.floor(MAX_RELATED / each) };
   throw platError('expansionTooLarge', facts, { target: '$expand' });

@@ -4,7 +4,7 @@
  */
 import {
   CUSTOM_FIELDS,
-  customFieldsOf,
+  customFieldsNavigation,
   type Dictionary,
   FIRST_LINE,
   type Field,
@@ -81,7 +81,7 @@ export function makeSchema(dictionary: Dictionary, restriction: Restriction = NO
     byName.set(resource.name, resource);
     for (const name of resource.otherNames) byName.set(name, resource);
   }
-  const mayHold = (target: string): boolean => {
+  const couldRead = (target: string): boolean => {
     const found = dictionary.resources.get(target);
     return found !== undefined && (restriction.readable?.(found) ?? false);
   };
@@ -89,7 +89,7 @@ export function makeSchema(dictionary: Dictionary, restriction: Restriction = NO
     const resource = typeof named === 'string' ? dictionary.resources.get(named) : named;
     if (resource === undefined) throw new Error(`The dictionary has no resource ${String(named)}`);
     return cache.getOrInsertComputed(resource.name, () =>
-      makeResourceSchema(resource, restriction, (target) => byName.has(target), mayHold),
+      makeResourceSchema(resource, restriction, (target) => byName.has(target), couldRead),
     );
   };
   return {
@@ -109,7 +109,7 @@ function makeResourceSchema(
   resource: Resource,
   restriction: Restriction,
   mayRead: (target: string) => boolean,
-  mayHold: (target: string) => boolean,
+  couldRead: (target: string) => boolean,
 ): ResourceSchema {
   const classify = (field: Field | undefined): FieldLookup => {
     if (field === undefined) return UNKNOWN;
@@ -134,8 +134,9 @@ function makeResourceSchema(
     },
     findExpansion: (name) => {
       const navigation = findNavigation(resource, name);
-      if (navigation === undefined && name === CUSTOM_FIELDS) return customFieldsOf(resource);
-      const isThere = navigation !== undefined && (mayRead(navigation.target) || mayHold(navigation.target));
+      if (navigation === undefined && name === CUSTOM_FIELDS) return customFieldsNavigation(resource);
+      const isThere =
+        navigation !== undefined && (mayRead(navigation.target) || couldRead(navigation.target));
       return isThere ? navigation : undefined;
     },
     *names() {

@@ -3,7 +3,7 @@
  * row (specification 2.3); in another order, it contains the values that are needed to continue. This module knows no store.
  */
 import { platError } from '../errors/index.ts';
-import { parsedJson } from '../shared/json.ts';
+import { tryParseJson } from '../shared/json.ts';
 import { type OrderTerm, typeOf, type ValueType } from './tree.ts';
 
 /** The last row of a page: its key, and the values of the order's terms. */
@@ -94,7 +94,7 @@ const NUMERIC: ReadonlySet<ValueType> = new Set(['integer', 'decimal', 'duration
 const UNORDERED: ReadonlySet<ValueType> = new Set(['point', 'polygon', 'null']);
 
 function parse(token: string): readonly unknown[] {
-  const content = parsedJson(Buffer.from(token, 'base64url').toString());
+  const content = tryParseJson(Buffer.from(token, 'base64url').toString());
   if (!Array.isArray(content)) throw invalid();
   return content;
 }

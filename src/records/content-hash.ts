@@ -1,10 +1,10 @@
 /** The hash of a record's content, by which a write recognizes an unchanged record. */
 import { hash } from 'node:crypto';
 import { type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../dictionary/index.ts';
-import { perObject } from '../shared/per-object.ts';
+import { memoizePerObject } from '../shared/per-object.ts';
 import { isChildCount } from './media.ts';
-import { type Owner, type StoreSettings, stampsAsOwn } from './settings.ts';
-import { isStamp } from './stamps.ts';
+import { type Owner, returnsOwnTimestamps, type StoreSettings } from './settings.ts';
+import { isAssignedTimestamp } from './stamps.ts';
 
 /** Fields whose values follow from the parent or from the store itself, whether or not the input contains them. */
 const DERIVED = new Set([
@@ -60,19 +60,19 @@ export const isFormerHash = (resource: Resource, owner: Owner, hash: string): bo
  * replica's source has other ones.
  *
  * @param system the originating system of the record's parent; undefined if it is unknown
- * @param like a stored hash whose form the hash has
+ * @param sameFormAs a stored hash whose form the hash has
  */
 export function contentHash(
   resource: Resource,
   values: FieldValues,
   owner: Owner,
   system?: string | null,
-  like = '',
+  sameFormAs = '',
 ): string {
   const forms = fieldsOf(resource);
   const { list, places, length } =
-    isFormerHash(resource, owner, like) && forms.counted !== undefined ? forms.counted : forms[owner];
-  const fields = [...placesOf(Object.keys(values), places)].flatMap((place) => list[place] ?? []);
+    isFormerHash(resource, owner, sameFormAs) && forms.counted !== undefined ? forms.counted : forms[owner];
+  const fields = [...positionsOf(Object.keys(values), places)].flatMap((place) => list[place] ?? []);
   return hashOf({ list: fields, length }, values, system);
 }
 
@@ -80,7 +80,7 @@ export function contentHash(
 export type ContentHasher = (values: FieldValues, system?: string | null) => string;
 
 type FieldsInUse = ReadonlyMap<string, unknown>;
-const hashersOf = perObject((_: Resource) => new WeakMap<FieldsInUse, Map<Owner, ContentHasher>>());
+const hashersOf = memoizePerObject((_: Resource) => new WeakMap<FieldsInUse, Map<Owner, ContentHasher>>());
 
 /**
  * `contentHash` for records that have only fields in use. Looking those up in the record takes less time than sorting the record's
@@ -113,7 +113,7 @@ function hashOf({ list, length }: HashForm, values: FieldValues, system: string 
  * The positions, among the hashed fields, of a record's names, in ascending order. Looking up each of 600 fields in the record
  * would take three times as long.
  */
-function placesOf(names: readonly string[], places: ReadonlyMap<string, number>): Uint16Array {
+function positionsOf(names: readonly string[], places: ReadonlyMap<string, number>): Uint16Array {
   const found = new Uint16Array(names.length);
   let count = 0;
   for (const name of names) {
@@ -124,20 +124,21 @@ function placesOf(names: readonly string[], places: ReadonlyMap<string, number>)
 }
 
 /** The hash of a stored content whose own timestamp was set after hashing. @param system, like as of `contentHash` */
-export function storedHash(
+export function hashOfStoredContent(
   resource: Resource,
   values: FieldValues,
   settings: Pick<StoreSettings, 'owner' | 'onwardTimestamps'>,
   system?: string | null,
-  like?: string,
+  sameFormAs?: string,
 ): string {
-  if (!stampsAsOwn(settings)) return contentHash(resource, values, settings.owner, system, like);
-  const { [OWN_STAMP]: _, ...sent } = values;
+  if (!returnsOwnTimestamps(settings))
+    return contentHash(resource, values, settings.owner, system, sameFormAs);
+  const { [ASSIGNED_TIMESTAMP]: _, ...sent } = values;
   return contentHash(resource, sent, settings.owner, system);
 }
 
 /** The field that a store which assigns timestamps overwrites after the content has been hashed. */
-export const OWN_STAMP = 'ModificationTimestamp';
+export const ASSIGNED_TIMESTAMP = 'ModificationTimestamp';
 
 interface HashedFields extends HashForm {
   /** The position of each name in the list. */
@@ -149,9 +150,11 @@ interface HashedByOwner extends Readonly<Record<Owner, HashedFields>> {
   readonly counted: HashedFields | undefined;
 }
 
-const fieldsOf = perObject((resource: Resource): HashedByOwner => {
+const fieldsOf = memoizePerObject((resource: Resource): HashedByOwner => {
   const replica = [...resource.fields.keys()].filter((name) => name !== REPLICA_TIMESTAMP).toSorted();
-  const stamps = new Set([...resource.fields.values()].filter(isStamp).map((field) => field.name));
+  const stamps = new Set(
+    [...resource.fields.values()].filter(isAssignedTimestamp).map((field) => field.name),
+  );
   const counted = replica.filter((name) => !DERIVED.has(name) && !stamps.has(name));
   const authority = counted.filter((name) => !isChildCount({ resource: resource.name, name }));
   const isCounting = counted.length > authority.length;

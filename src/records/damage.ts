@@ -21,7 +21,7 @@ export class DamagedRecord extends Error {
 }
 
 /** Explains a violated constraint of the engine: plat's own writes satisfy all constraints, so there must be unexpected rows. */
-export function conflictOf(error: unknown): string {
+export function describeConflict(error: unknown): string {
   const message = messageOf(error);
   return `unexpected rows in its tables conflict with what is written (${message})`;
 }
@@ -30,7 +30,7 @@ export function conflictOf(error: unknown): string {
  * Parses JSON that plat stores in its own rows. @throws Damage if the text is not JSON. @param what its name in the
  * message: "its settings"
  */
-export function storedJson(text: unknown, what: string): unknown {
+export function parseStoredJson(text: unknown, what: string): unknown {
   try {
     return JSON.parse(String(text));
   } catch (cause) {
@@ -39,26 +39,26 @@ export function storedJson(text: unknown, what: string): unknown {
 }
 
 /** Stands for a stored state of a source that is not JSON. No valid state has this shape, so every reader reports it. */
-export class UnreadableNote {}
+export class UnreadableState {}
 
 /** Parses a row of a source's state. An unreadable row must not prevent others from being read, or itself from being replaced. */
-export function storedState(row: Readonly<Record<string, unknown>>): unknown {
+export function parseSourceState(row: Readonly<Record<string, unknown>>): unknown {
   try {
     return JSON.parse(String(row.value));
   } catch {
-    return new UnreadableNote();
+    return new UnreadableState();
   }
 }
 
-export const NO_LIST = 'a list column contains something else';
+export const NOT_A_LIST = 'a list column contains something else';
 
 /** The values of a multi-valued field from its column. @throws Damage if it is not a list */
-export function storedList(text: string): string[] {
+export function parseStoredList(text: string): string[] {
   let list: unknown;
   try {
     list = JSON.parse(text);
   } catch (cause) {
-    throw new Damage(NO_LIST, { cause });
+    throw new Damage(NOT_A_LIST, { cause });
   }
   return Array.isArray(list) ? list.map(String) : [];
 }

@@ -1,14 +1,14 @@
 /** Parses JSON without losing what a plain parser drops: digits of numbers, and repeated members. This module knows nothing of fields. */
 import { isObject, LongNumber } from '../shared/json.ts';
 import { isTooDeep } from './nesting.ts';
-import { isChanged, isInexact } from './value.ts';
+import { isUnsafeInteger, losesDigits } from './value.ts';
 
 /** Numbers of so many digits, or with an exponent, may not survive parsing. */
 const LONG_NUMBER = /[:[,]\s*(-?(?:\d[\d.]{15,}(?:[eE][+-]?\d+)?|\d[\d.]*[eE][+-]?\d+))/g;
 
 /** Whether a double is not the number that is written. */
-const isLost = (value: number, source: string): boolean =>
-  isInexact(value) || (String(value) !== source && isChanged(value, source));
+const differsFromSource = (value: number, source: string): boolean =>
+  isUnsafeInteger(value) || (String(value) !== source && losesDigits(value, source));
 
 /**
  * Parses JSON. Numbers beyond the digits or the range of a double are LongNumbers, except in a value that is nested too deeply for
@@ -17,12 +17,12 @@ const isLost = (value: number, source: string): boolean =>
  */
 export function parseExactly(text: string): unknown {
   const plain: unknown = JSON.parse(text);
-  if (!hasLostNumbers(text)) return plain;
+  if (!hasInexactNumbers(text)) return plain;
   // Validation rejects deep nesting; the reviver below could exhaust the stack.
   if (isTooDeep(plain)) return plain;
   return JSON.parse(text, (_key: string, parsed: unknown, context?: { source?: string }) => {
     const source = context?.source;
-    return typeof parsed === 'number' && source !== undefined && isLost(parsed, source)
+    return typeof parsed === 'number' && source !== undefined && differsFromSource(parsed, source)
       ? new LongNumber(source)
       : parsed;
   });
@@ -31,12 +31,12 @@ export function parseExactly(text: string): unknown {
 /** What follows the name of a member that occurs again in its object, before the number of the occurrence. */
 export const REPEATED = '@plat.repeated';
 
-/** The same; a member that occurs again in its object is under another name. Undefined if the text is not JSON. */
-export function exactJson(text: string): unknown {
+/** Parses JSON in the same way, but renames a member that occurs again in its object. Undefined if the text is not JSON. */
+export function parseWithRepeatedMembers(text: string): unknown {
   try {
     const value = parseExactly(text);
     if (isTooDeep(value) || countMembers(value) === countNames(text)) return value;
-    const marked = withRepeated(text);
+    const marked = renameRepeatedMembers(text);
     return marked === text ? value : parseExactly(marked);
   } catch {
     return undefined;
@@ -76,7 +76,7 @@ function countNames(text: string): number {
 
 const BACKSLASH = 0x5c;
 
-function withRepeated(text: string): string {
+function renameRepeatedMembers(text: string): string {
   let marked = '';
   let from = 0;
   for (const { end, occurrence } of repeatedMembers(text)) {
@@ -114,7 +114,8 @@ export function* repeatedMembers(
 }
 
 /** Whether the text has such a number, or looks so within a string. */
-function hasLostNumbers(text: string): boolean {
-  for (const [, source = ''] of text.matchAll(LONG_NUMBER)) if (isLost(Number(source), source)) return true;
+function hasInexactNumbers(text: string): boolean {
+  for (const [, source = ''] of text.matchAll(LONG_NUMBER))
+    if (differsFromSource(Number(source), source)) return true;
   return false;
 }

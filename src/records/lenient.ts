@@ -10,12 +10,12 @@ import {
   type Lookup,
   timestampFrom,
 } from '../dictionary/index.ts';
-import { LongNumber, parsedJson } from '../shared/json.ts';
+import { LongNumber, tryParseJson } from '../shared/json.ts';
 import {
-  isChanged,
-  isFiner,
-  isInexact,
-  isRounded,
+  hasExcessDecimals,
+  isUnsafeInteger,
+  losesDigits,
+  losesOnlyFraction,
   readDecimal,
   readInteger,
   readNumber,
@@ -78,15 +78,15 @@ interface LenientValue {
 
 /**
  * Reads a value that its field does not accept as it is; undefined if no other form applies.
- * @param values of the field, some of which may contain commas
+ * @param lookup of the field, some of which may contain commas
  */
 export function readLeniently(
   field: Field,
   json: unknown,
   rules: ValueRules,
-  values: Lookup | undefined,
+  lookup: Lookup | undefined,
 ): LenientValue | undefined {
-  const other = isInexact(json) ? undefined : otherForm(field, json, rules, values);
+  const other = isUnsafeInteger(json) ? undefined : otherForm(field, json, rules, lookup);
   const given = other === undefined ? json : other.value;
   if (given === null) return other && { value: null, leniencies: [other.leniency] };
   const leniencies: Leniency[] = other === undefined ? [] : [other.leniency];
@@ -159,7 +159,7 @@ function otherForm(
   lookup: Lookup | undefined,
 ): OtherForm | undefined {
   if (field.collection) {
-    if (typeof json === 'string') return { value: listOf(json, lookup), leniency: 'listAsText' };
+    if (typeof json === 'string') return { value: splitList(json, lookup), leniency: 'listAsText' };
     return undefined;
   }
   const { kind } = field.type;
@@ -174,9 +174,9 @@ function otherForm(
     case 'decimal': {
       if (typeof given !== 'string' || !NUMBER.test(given)) return undefined;
       const value = Number(given);
-      if (!isChanged(value, given)) return { value, leniency: 'numberAsText' };
+      if (!losesDigits(value, given)) return { value, leniency: 'numberAsText' };
       const mayRound = kind === 'decimal' || !bounded;
-      return mayRound && isRounded(value) ? { value, leniency: 'rounded' } : undefined;
+      return mayRound && losesOnlyFraction(value) ? { value, leniency: 'rounded' } : undefined;
     }
     case 'boolean': {
       const word = typeof given === 'string' ? given.toLowerCase() : given;
@@ -188,7 +188,7 @@ function otherForm(
       return day === undefined ? undefined : { value: day, leniency: 'dateAsTimestamp' };
     }
     case 'timestamp': {
-      const timestamp = isFiner(json) ? canonicalTimestamp(json) : undefined;
+      const timestamp = hasExcessDecimals(json) ? canonicalTimestamp(json) : undefined;
       if (timestamp !== undefined) return { value: timestamp, leniency: 'fraction' };
       const after = typeof given === 'string' ? afterLeapSecond(given) : undefined;
       return after === undefined ? undefined : { value: after, leniency: 'leapSecond' };
@@ -210,9 +210,9 @@ function textOf(json: unknown): string | undefined {
 }
 
 /** The values of a list that is a text: separated by commas, unless a value of the lookup contains commas. */
-function listOf(text: string, lookup: Lookup | undefined): string[] {
+function splitList(text: string, lookup: Lookup | undefined): string[] {
   const listed = text.trim();
-  const json = listed.startsWith('[') ? parsedList(listed) : undefined;
+  const json = listed.startsWith('[') ? parseList(listed) : undefined;
   if (json !== undefined) return json;
   const isValue = (each: string): boolean => lookup?.spellings.has(each) === true;
   if (isValue(listed)) return [listed];
@@ -232,7 +232,7 @@ function listOf(text: string, lookup: Lookup | undefined): string[] {
   return values;
 }
 
-function parsedList(text: string): string[] | undefined {
-  const list = parsedJson(text);
+function parseList(text: string): string[] | undefined {
+  const list = tryParseJson(text);
   return Array.isArray(list) && list.every((each) => typeof each === 'string') ? list : undefined;
 }

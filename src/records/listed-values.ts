@@ -3,12 +3,14 @@
  * object of a hundred members would take as long as reading it from JSON, and more memory than its values.
  */
 import type { FieldValue, FieldValues } from '../dictionary/index.ts';
-import { perObject } from '../shared/per-object.ts';
+import { memoizePerObject } from '../shared/per-object.ts';
 
 /** The places of some names in the lists of many records, by these names. A name without a place is not in the lists. */
-const placesOf = perObject((_: ReadonlyMap<string, number>) => new WeakMap<readonly string[], Int32Array>());
+const positionsOf = memoizePerObject(
+  (_: ReadonlyMap<string, number>) => new WeakMap<readonly string[], Int32Array>(),
+);
 
-const NOWHERE = -1;
+const NOT_IN_LIST = -1;
 
 export class ListedValues {
   readonly #places: ReadonlyMap<string, number>;
@@ -33,11 +35,12 @@ export class ListedValues {
    * @param names the same object for many records, so that each name is looked up once
    */
   inOrder(names: readonly string[]): (FieldValue | undefined)[] {
-    const places = placesOf(this.#places).getOrInsertComputed(names, () =>
-      Int32Array.from(names, (name) => this.#places.get(name) ?? NOWHERE),
+    const places = positionsOf(this.#places).getOrInsertComputed(names, () =>
+      Int32Array.from(names, (name) => this.#places.get(name) ?? NOT_IN_LIST),
     );
     const values: (FieldValue | undefined)[] = [];
-    for (const place of places) values.push(place === NOWHERE ? undefined : (this.#list[place] ?? undefined));
+    for (const place of places)
+      values.push(place === NOT_IN_LIST ? undefined : (this.#list[place] ?? undefined));
     return values;
   }
 

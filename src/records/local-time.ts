@@ -24,10 +24,10 @@ export function checkTimeZone(timeZone: string): void {
 
 /** Temporal takes a tenth of the time of a process's first formatter, but does not know every alias that a formatter accepts. */
 export const isTimeZone = (name: string): boolean =>
-  accepts(() => Temporal.Now.zonedDateTimeISO(name).timeZoneId.toLowerCase() === name.toLowerCase()) ||
-  accepts(() => formatter(name) !== undefined);
+  succeeds(() => Temporal.Now.zonedDateTimeISO(name).timeZoneId.toLowerCase() === name.toLowerCase()) ||
+  succeeds(() => formatter(name) !== undefined);
 
-function accepts(test: () => boolean): boolean {
+function succeeds(test: () => boolean): boolean {
   try {
     return test();
   } catch {
@@ -44,14 +44,14 @@ function partsOf(timestamp: string, timeZone: string): Map<string, string> | und
 }
 
 /** The time of day in the native interface: `09:00 AM`. */
-export function clockTime(timestamp: string | null, timeZone: string): string | null {
+export function formatTimeOfDay(timestamp: string | null, timeZone: string): string | null {
   const parts = timestamp === null ? undefined : partsOf(timestamp, timeZone);
   if (parts === undefined) return null;
   return `${parts.get('hour')}:${parts.get('minute')} ${parts.get('dayPeriod')}`;
 }
 
 /** The day in the native interface: `MM/DD/YYYY`, of the date if there is one, else of the timestamp. */
-export function slashDate(date: string | null, moment: string | null, timeZone: string): string | null {
+export function formatUsDate(date: string | null, moment: string | null, timeZone: string): string | null {
   if (date !== null) return `${date.slice(5, 7)}/${date.slice(8, 10)}/${date.slice(0, 4)}`;
   const parts = moment === null ? undefined : partsOf(moment, timeZone);
   if (parts === undefined) return null;

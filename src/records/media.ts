@@ -1,7 +1,7 @@
 /** Media: their kinds, the fields in which they name their listing, and the counts of a listing's media. */
 import {
   CHILD_COUNTS,
-  countOfMedium,
+  countFieldOfMediaKind,
   type FieldValue,
   type FieldValues,
   type MediaKind,
@@ -50,11 +50,12 @@ export function systemFieldsOfMedia(
  */
 
 /** The resource whose records are counted, and the resource with the counts. */
-export const COUNTED = 'Media';
-export const COUNTING = 'Property';
+export const COUNTED_RESOURCE = 'Media';
+export const COUNTING_RESOURCE = 'Property';
 
 /** The field that counts a medium. */
-export const countOf = (kind: MediaKind | null): string | undefined => countOfMedium(kind ?? 'other');
+export const countFieldOf = (kind: MediaKind | null): string | undefined =>
+  countFieldOfMediaKind(kind ?? 'other');
 
 export const isChildCount = ({
   resource,
@@ -62,12 +63,12 @@ export const isChildCount = ({
 }: {
   readonly resource: string;
   readonly name: string;
-}): boolean => resource === COUNTING && CHILD_COUNTS.includes(name);
+}): boolean => resource === COUNTING_RESOURCE && CHILD_COUNTS.includes(name);
 
 /** The field that says who may see a medium. */
 export const PERMISSION = 'Permission';
 /** Its member for media that everyone may see. */
-export const FOR_ALL = 'Public';
+export const PUBLIC_PERMISSION = 'Public';
 
 /** A medium to count. */
 export interface CountedChild {
@@ -75,8 +76,8 @@ export interface CountedChild {
   readonly values: FieldValues;
 }
 
-const isForAll = (permission: FieldValue | undefined): boolean =>
-  !Array.isArray(permission) || permission.length === 0 || permission.includes(FOR_ALL);
+const isPublic = (permission: FieldValue | undefined): boolean =>
+  !Array.isArray(permission) || permission.length === 0 || permission.includes(PUBLIC_PERMISSION);
 
 /** @param fields the counts that are in use */
 export function countChildren(
@@ -85,9 +86,9 @@ export function countChildren(
 ): Readonly<Record<string, number>> {
   const counts: Record<string, number> = Object.fromEntries(fields.map((name) => [name, 0]));
   for (const { kind, values } of children) {
-    const name = countOf(kind);
+    const name = countFieldOf(kind);
     const count = name === undefined ? undefined : counts[name];
-    if (name !== undefined && count !== undefined && isForAll(values[PERMISSION])) counts[name] = count + 1;
+    if (name !== undefined && count !== undefined && isPublic(values[PERMISSION])) counts[name] = count + 1;
   }
   return counts;
 }

@@ -26,9 +26,9 @@ import {
   type ParsedRecord,
   type RefusedMember,
 } from './parsed-record.ts';
-import { type Holder, namingParent, placeUnderParent } from './place.ts';
-import { type StoreSettings, sourceStampOf } from './settings.ts';
-import { isStamp } from './stamps.ts';
+import { type EnclosingRecord, placeUnderParent, withParentFields } from './place.ts';
+import { type StoreSettings, sourceTimestampField } from './settings.ts';
+import { isAssignedTimestamp } from './stamps.ts';
 import { readValue, type ValueRules } from './value.ts';
 
 type ParseResult =
@@ -95,7 +95,7 @@ function read(
   resource: Resource,
   json: unknown,
   path: string,
-  holder: Holder | undefined,
+  holder: EnclosingRecord | undefined,
 ): ParseResult {
   if (!isObject(json)) {
     return invalid(undefined, [`${path === '' ? 'The record' : path.slice(0, -1)} is not a JSON object`]);
@@ -144,15 +144,16 @@ function readMember(
   }
   const given = json[name];
   const other = resource.fieldAliases.get(name);
-  const own = name === 'ModificationTimestamp' ? sourceStampOf(context.settings) : name;
+  const own = name === 'ModificationTimestamp' ? sourceTimestampField(context.settings) : name;
   const field = resource.fields.get(other ?? own);
   if (field !== undefined) {
-    if (other !== undefined) mustAgree(draft, name, other, json);
+    if (other !== undefined) mustHaveSameValue(draft, name, other, json);
     readField(context, draft, field, given);
     return;
   }
   const navigation = findNavigation(resource, name);
-  if (navigation !== undefined && navigation.name !== name) mustAgree(draft, name, navigation.name, json);
+  if (navigation !== undefined && navigation.name !== name)
+    mustHaveSameValue(draft, name, navigation.name, json);
   const drop = (why: DroppedField['why']): void =>
     void draft.dropped.push({ resource: resource.name, name, value: given, why });
   if (navigation?.collection) draft.nested.push([navigation, given]);
@@ -169,7 +170,7 @@ function readMember(
 }
 
 /** Two names of one member must have the same value: the record does not say which of two values it means. */
-function mustAgree(
+function mustHaveSameValue(
   { path, reasons }: Draft,
   name: string,
   other: string,
@@ -188,7 +189,7 @@ function whyDropped(
 ): DroppedField['why'] | undefined {
   if (field.name === REPLICA_TIMESTAMP) return 'stamp';
   if (owner === 'authority') {
-    if (isStamp(field)) return 'stamp';
+    if (isAssignedTimestamp(field)) return 'stamp';
     if (isChildCount(field)) return 'count';
   }
   return field.joined !== undefined && agentsFrom === 'records' ? 'joined' : undefined;
@@ -211,8 +212,8 @@ function readField(
   }
   // A replica keeps what its source sent, including spellings of lookups and excessive lengths.
   const bounded = settings.owner === 'authority';
-  const known = field.lookup === undefined ? undefined : dictionary.lookups.get(field.lookup);
-  const rules = !bounded ? UNBOUNDED : known === undefined ? BOUNDED : { lookup: known, bounded };
+  const lookup = field.lookup === undefined ? undefined : dictionary.lookups.get(field.lookup);
+  const rules = !bounded ? UNBOUNDED : lookup === undefined ? BOUNDED : { lookup: lookup, bounded };
   const result = readValue(field, given, rules);
   if (result.ok) {
     if (!isAbsent(result.value)) draft.values[field.name] = result.value;
@@ -220,13 +221,13 @@ function readField(
   }
   const isLenient = reading?.isLenient ?? !bounded;
   const isText = reading?.isText === true;
-  const taken = isLenient || isText ? readLeniently(field, given, rules, known) : undefined;
-  const leniencies = taken?.leniencies.filter((each) => !isText || !TEXT_FORMS.has(each)) ?? [];
-  if (taken === undefined || (leniencies.length > 0 && !isLenient)) {
+  const lenient = isLenient || isText ? readLeniently(field, given, rules, lookup) : undefined;
+  const leniencies = lenient?.leniencies.filter((each) => !isText || !TEXT_FORMS.has(each)) ?? [];
+  if (lenient === undefined || (leniencies.length > 0 && !isLenient)) {
     draft.reasons.add(`${draft.path}${field.name} ${result.reason}`);
     return;
   }
-  if (!isAbsent(taken.value)) draft.values[field.name] = taken.value;
+  if (!isAbsent(lenient.value)) draft.values[field.name] = lenient.value;
   for (const leniency of leniencies)
     draft.lenient.push({ resource: field.resource, name: field.name, why: leniency });
 }
@@ -266,7 +267,7 @@ function readChildren(context: ParseContext, draft: Draft, key: string): Map<str
       if (!result.ok) {
         if (isReplica) {
           const parent = { resource: resource.name, key };
-          const origin = namingParent(childResource, item, parent);
+          const origin = withParentFields(childResource, item, parent);
           refused.push({ resource: target, ...result.invalid, origin });
         } else reasons.addAll(result.invalid.reasons);
         if (result.invalid.lacksField) draft.lacksField = true;
@@ -285,8 +286,8 @@ function readChildren(context: ParseContext, draft: Draft, key: string): Map<str
 }
 
 /** The maximum number of reasons reported per record, and characters of each. A record may have 100,000 errors. */
-const MOST = 20;
-const LONGEST = 300;
+const MAX_REASONS = 20;
+const MAX_REASON_LENGTH = 300;
 
 /** The reasons why a record cannot be stored: the first ones in full, and the number of the others. */
 class Reasons {
@@ -299,12 +300,12 @@ class Reasons {
 
   /** @param reason computed only if it is reported, because some search for suggestions */
   add(reason: string | (() => string)): void {
-    if (this.#reported.length >= MOST) {
+    if (this.#reported.length >= MAX_REASONS) {
       this.#more++;
       return;
     }
     const text = typeof reason === 'string' ? reason : reason();
-    this.#reported.push(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+    this.#reported.push(text.length > MAX_REASON_LENGTH ? `${text.slice(0, MAX_REASON_LENGTH)}…` : text);
   }
 
   addAll(reasons: readonly string[]): void {

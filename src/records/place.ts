@@ -6,7 +6,7 @@ import { isAbsent } from './parsed-record.ts';
 import type { Owner } from './settings.ts';
 
 /** The record that contains a nested one. */
-export interface Holder {
+export interface EnclosingRecord {
   readonly resource: Resource;
   readonly key: string;
   readonly system: string | undefined;
@@ -20,7 +20,7 @@ export interface Holder {
 export function placeUnderParent(
   resource: Resource,
   values: Record<string, FieldValue>,
-  holder: Holder | undefined,
+  holder: EnclosingRecord | undefined,
   path: string,
   owner: Owner,
 ): string[] {
@@ -37,18 +37,18 @@ export function placeUnderParent(
     derived.push([parent.keyField, holder?.key ?? key]);
   }
   if (owner === 'replica' && holder !== undefined) for (const [name] of derived) delete values[name];
-  const reasons = derive(values, derived, path);
+  const reasons = setFromParent(values, derived, path);
   if (parent.kind === 'named' && isMediaOfListing(resource, values)) {
     const key = textOf(values[parent.keyField]);
     // A replica adds nothing to what the source sent; the system is set when the record is written under its parent.
-    if (owner === 'replica') fill(values, systemFieldsOfMedia(key, undefined));
-    else reasons.push(...derive(values, systemFieldsOfMedia(key, holder?.system), path));
+    if (owner === 'replica') fillMissing(values, systemFieldsOfMedia(key, undefined));
+    else reasons.push(...setFromParent(values, systemFieldsOfMedia(key, holder?.system), path));
   }
   return reasons;
 }
 
 /** A nested record as received, plus the fields that name its parent, so that it can be stored by itself. */
-export function namingParent(
+export function withParentFields(
   { parent }: Resource,
   origin: unknown,
   holder: { readonly resource: string; readonly key: string },
@@ -60,7 +60,7 @@ export function namingParent(
 }
 
 /** The same, under another parent than the fields name. */
-export function namedUnder(
+export function withOtherParent(
   resource: Resource,
   origin: unknown,
   holder: { readonly resource: string; readonly key: string },
@@ -68,11 +68,11 @@ export function namedUnder(
   const { parent } = resource;
   if (parent === undefined || !isObject(origin)) return origin;
   const named = parent.kind === 'named' ? { [parent.resourceField]: null } : {};
-  return namingParent(resource, { ...origin, ...named, [parent.keyField]: null }, holder);
+  return withParentFields(resource, { ...origin, ...named, [parent.keyField]: null }, holder);
 }
 
 /** Sets missing fields that follow from the parent. */
-export function fill(
+export function fillMissing(
   values: Record<string, FieldValue>,
   derived: readonly (readonly [string, string | undefined])[],
 ): void {
@@ -82,7 +82,7 @@ export function fill(
 }
 
 /** Sets fields that follow from the parent. A different value in the record is a reason for rejection. */
-export function derive(
+export function setFromParent(
   values: Record<string, FieldValue>,
   derived: readonly (readonly [string, string | undefined])[],
   path: string,

@@ -2,9 +2,9 @@
 import { CHILD_COUNTS, type Declarations, type Dictionary, type Field } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import { Damage } from './damage.ts';
-import { COUNTING } from './media.ts';
+import { COUNTING_RESOURCE } from './media.ts';
 import type { Owner } from './settings.ts';
-import { isStamp } from './stamps.ts';
+import { isAssignedTimestamp } from './stamps.ts';
 
 /**
  * The fields in use of a store: those for which a record has had a value, that an operator declared, or that the specification
@@ -22,7 +22,7 @@ export const EMPTY_PROFILE: Profile = { version: 0, since: new Map() };
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
 
 /** Reads the profile from its rows. @throws Damage for a row that plat does not write */
-export function profileOf(rows: Iterable<Readonly<Record<string, unknown>>>): Profile {
+export function readProfile(rows: Iterable<Readonly<Record<string, unknown>>>): Profile {
   const since = new Map<string, Map<string, number>>();
   let version = 0;
   for (const row of rows) {
@@ -42,7 +42,7 @@ export function profileOf(rows: Iterable<Readonly<Record<string, unknown>>>): Pr
 }
 
 /** Fields that the specification names (2.1, 2.2), in addition to keys, parents, timestamps and systems. */
-const NAMED: Readonly<Record<string, readonly string[]>> = {
+const SPECIFIED_FIELDS: Readonly<Record<string, readonly string[]>> = {
   Media: [
     'FloplanKey',
     'FloplanImageType',
@@ -61,34 +61,34 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
 /**
  * The fields of a new store: the initial ones, and the counts that the store maintains, so that no record lacks them.
  */
-export function firstFields({
+export function fieldsOfNewStore({
   dictionary,
   settings,
 }: {
   readonly dictionary: Dictionary;
   readonly settings: { readonly owner: Owner };
 }): Field[] {
-  const counting = settings.owner === 'authority' ? dictionary.resources.get(COUNTING) : undefined;
+  const counting = settings.owner === 'authority' ? dictionary.resources.get(COUNTING_RESOURCE) : undefined;
   const counts = CHILD_COUNTS.flatMap((name) => counting?.fields.get(name) ?? []);
-  return [...initialFields(dictionary), ...counts];
+  return [...fieldsOfEveryStore(dictionary), ...counts];
 }
 
 /**
  * The fields that every store has: those that always-published resources need, and those that the specification
  * names.
  */
-export function initialFields(dictionary: Dictionary): Field[] {
+export function fieldsOfEveryStore(dictionary: Dictionary): Field[] {
   return [...dictionary.resources.values()].flatMap((resource) => {
     if (!resource.always || resource.fromChanges) return [];
     const { key, parent, fields } = resource;
     const all = [...fields.values()];
-    const first = new Set([key, 'OriginatingSystemID', ...(NAMED[resource.name] ?? [])]);
+    const first = new Set([key, 'OriginatingSystemID', ...(SPECIFIED_FIELDS[resource.name] ?? [])]);
     if (parent !== undefined) first.add(parent.keyField);
     if (parent?.kind === 'named') first.add(parent.resourceField);
     for (const { joined } of all) if (joined !== undefined) first.add(joined.link);
     const whole = resource.name === 'Lookup' || resource.name === 'Field';
     return all.filter(
-      (field) => field.joined === undefined && (whole || first.has(field.name) || isStamp(field)),
+      (field) => field.joined === undefined && (whole || first.has(field.name) || isAssignedTimestamp(field)),
     );
   });
 }

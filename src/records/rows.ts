@@ -37,7 +37,7 @@ export interface RowToPut {
   /** The whole content, including timestamps. */
   readonly values: FieldValues | ListedValues;
   /**
-   * Timestamps and counts that the store itself sets, which take precedence over those among the values (`valueIn`).
+   * Timestamps and counts that the store itself sets, which take precedence over those among the values (`valueToStore`).
    * Copying values of a hundred members would take longer than hashing them.
    */
   readonly derived?: FieldValues;
@@ -48,7 +48,7 @@ export interface RowToPut {
 }
 
 /** A value of a record that is to be stored. */
-export const valueIn = (
+export const valueToStore = (
   { values, derived }: Pick<RowToPut, 'values' | 'derived'>,
   name: string,
 ): FieldValue | undefined =>
@@ -58,7 +58,7 @@ export const valueIn = (
  * The values of a record that is to be stored, in the order of some names.
  * @param places of the names
  */
-export function valuesInOrder(
+export function valuesToStore(
   { values, derived = {} }: Pick<RowToPut, 'values' | 'derived'>,
   names: readonly string[],
   places: ReadonlyMap<string, number>,
@@ -81,7 +81,7 @@ export interface RowToRestamp {
 }
 
 /** The values that differ from those of a stored record; undefined if none does. */
-export function movedValues<T extends FieldValue>(
+export function changedValues<T extends FieldValue>(
   values: Readonly<Record<string, T>>,
   stored: FieldValues = {},
 ): Readonly<Record<string, T>> | undefined {

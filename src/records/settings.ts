@@ -10,7 +10,7 @@ import {
 import { type Declarations, SOURCE_TIMESTAMP } from '../dictionary/index.ts';
 import { messageOf } from '../shared/error-code.ts';
 import { isObject } from '../shared/json.ts';
-import { Damage, storedJson } from './damage.ts';
+import { Damage, parseStoredJson } from './damage.ts';
 import { isTimeZone } from './local-time.ts';
 
 /** An authority assigns timestamps; a replica keeps those of its source. */
@@ -39,7 +39,7 @@ export interface StoreSettings {
    */
   readonly onwardTimestamps?: 'source' | 'own';
   /**
-   * How long entries of the sequence of changes are kept; afterwards, only the last entry of each record. Absent: `CHANGES_KEPT`.
+   * How long entries of the sequence of changes are kept; afterwards, only the last entry of each record. Absent: `DEFAULT_CHANGE_RETENTION`.
    */
   readonly changesKept?: { readonly days?: number; readonly entries?: number };
   /** The IANA time zone for times of day in the native interface. */
@@ -54,18 +54,18 @@ export interface StoreSettings {
 }
 
 /** How long all entries of the sequence of changes are kept, unless the settings say otherwise. */
-export const CHANGES_KEPT = { days: 90, entries: 20_000_000 } as const;
+export const DEFAULT_CHANGE_RETENTION = { days: 90, entries: 20_000_000 } as const;
 
 /** Whether a replica returns its own timestamp as ModificationTimestamp. */
-export const stampsAsOwn = ({
+export const returnsOwnTimestamps = ({
   owner,
   onwardTimestamps,
 }: Pick<StoreSettings, 'owner' | 'onwardTimestamps'>): boolean =>
   owner === 'replica' && onwardTimestamps === 'own';
 
 /** The field with the timestamp that the source of a replica gave a record. */
-export const sourceStampOf = (settings: Pick<StoreSettings, 'owner' | 'onwardTimestamps'>): string =>
-  stampsAsOwn(settings) ? SOURCE_TIMESTAMP : 'ModificationTimestamp';
+export const sourceTimestampField = (settings: Pick<StoreSettings, 'owner' | 'onwardTimestamps'>): string =>
+  returnsOwnTimestamps(settings) ? SOURCE_TIMESTAMP : 'ModificationTimestamp';
 
 /** Applies a change to settings; returns the same object if nothing changed. */
 export function changeSettings(
@@ -101,7 +101,7 @@ export const DEFAULT_SETTINGS: StoreSettings = {
 
 /** Settings that are in use, by a hash of their text, so that everything derived from them is computed only once. */
 const inUse = new Map<string, WeakRef<StoreSettings>>();
-const left = new FinalizationRegistry<string>((id) => {
+const collected = new FinalizationRegistry<string>((id) => {
   if (inUse.get(id)?.deref() === undefined) inUse.delete(id);
 });
 
@@ -115,15 +115,15 @@ export function readSettings(text: string): StoreSettings {
   if (known !== undefined) return known;
   const settings = parseSettings(text);
   inUse.set(id, new WeakRef(settings));
-  left.register(settings, id);
+  collected.register(settings, id);
   return settings;
 }
 
 function parseSettings(text: string): StoreSettings {
-  const settings = storedJson(text, 'its settings');
+  const settings = parseStoredJson(text, 'its settings');
   if (!isSettings(settings)) throw new Damage('its settings lack what every store has');
   const wrong = Object.entries(settings).find(
-    ([name, value]) => !(BESIDE.get(name)?.(value) ?? REQUIRED.has(name)),
+    ([name, value]) => !(SETTING_VALIDATORS.get(name)?.(value) ?? REQUIRED.has(name)),
   );
   if (wrong !== undefined)
     throw new Damage(`its settings have a ${JSON.stringify(wrong[0])} that plat never writes`);
@@ -135,23 +135,23 @@ const REQUIRED = new Set(['owner', 'declarations', 'access', 'agentsFrom']);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /** Optional settings, and settings with a validation of their own. */
-const BESIDE = new Map<string, (value: unknown) => boolean>([
+const SETTING_VALIDATORS = new Map<string, (value: unknown) => boolean>([
   ['accessRevision', isCount],
-  ['changesKept', isKept],
-  ['roleBits', isBits],
+  ['changesKept', isRetention],
+  ['roleBits', isRoleBits],
   ['onwardTimestamps', (value) => value === 'source' || value === 'own'],
   ['timeZone', (value) => typeof value === 'string' && isTimeZone(value)],
   ['market', isMarket],
 ]);
 
-function isKept(value: unknown): boolean {
+function isRetention(value: unknown): boolean {
   return (
     isObject(value) &&
     Object.entries(value).every(([name, each]) => ['days', 'entries'].includes(name) && isCount(each))
   );
 }
 
-function isBits(value: unknown): boolean {
+function isRoleBits(value: unknown): boolean {
   if (!Array.isArray(value) || value.length > MOST_BITS) return false;
   return value.every((each) => typeof each === 'string') && new Set(value).size === value.length;
 }
@@ -175,7 +175,7 @@ function isSettings(value: unknown): value is StoreSettings {
 }
 
 /** Makes a model from stored values. @throws Damage if the values are invalid */
-export function readable<T>(make: () => T): T {
+export function makeFromStored<T>(make: () => T): T {
   try {
     return make();
   } catch (cause) {

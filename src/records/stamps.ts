@@ -1,9 +1,9 @@
 /** Which timestamps a record has, and which of them a change moves. */
 import { type Field, type FieldValue, type FieldValues, REPLICA_TIMESTAMP } from '../dictionary/index.ts';
-import { perObject } from '../shared/per-object.ts';
+import { memoizePerObject } from '../shared/per-object.ts';
 
 /** Timestamps that an authority assigns itself. Input never sets them, and they are not part of a record's content. */
-export function isStamp(field: Field): boolean {
+export function isAssignedTimestamp(field: Field): boolean {
   return (
     field.type.kind === 'timestamp' &&
     (field.name === 'ModificationTimestamp' ||
@@ -13,20 +13,20 @@ export function isStamp(field: Field): boolean {
 }
 
 /** The timestamps among the fields of a resource. */
-const stampNames = perObject((fields: ReadonlyMap<string, Field>): readonly string[] =>
-  [...fields.values()].filter(isStamp).map((field) => field.name),
+const assignedTimestamps = memoizePerObject((fields: ReadonlyMap<string, Field>): readonly string[] =>
+  [...fields.values()].filter(isAssignedTimestamp).map((field) => field.name),
 );
 
 /** The timestamp for a change of a listing's children; undefined for changes without a timestamp of their own. */
 export type ChildChange = string | undefined;
 
-interface FieldStamp {
+interface FieldTimestamp {
   readonly stamp: string;
   readonly fields: readonly string[];
 }
 
 /** Fields of a listing or an organization whose change has its own timestamp. */
-const FIELD_STAMPS: readonly FieldStamp[] = [
+const FIELD_TIMESTAMPS: readonly FieldTimestamp[] = [
   { stamp: 'StatusChangeTimestamp', fields: ['StandardStatus', 'MlsStatus'] },
   { stamp: 'PriceChangeTimestamp', fields: ['ListPrice', 'ClosePrice'] },
   { stamp: 'MajorChangeTimestamp', fields: ['StandardStatus', 'MlsStatus', 'ListPrice', 'ClosePrice'] },
@@ -34,19 +34,21 @@ const FIELD_STAMPS: readonly FieldStamp[] = [
 ];
 
 /** The field timestamps of a resource; most have none. */
-const fieldStamps = perObject((fields: ReadonlyMap<string, Field>): readonly FieldStamp[] =>
-  FIELD_STAMPS.filter(({ stamp }) => fields.has(stamp)),
+const fieldTimestampsOf = memoizePerObject((fields: ReadonlyMap<string, Field>): readonly FieldTimestamp[] =>
+  FIELD_TIMESTAMPS.filter(({ stamp }) => fields.has(stamp)),
 );
 
 /** Stored fields that are compared to decide which timestamps move. */
-export const STAMPED_FIELDS: readonly string[] = [...new Set(FIELD_STAMPS.flatMap(({ fields }) => fields))];
+export const FIELDS_WITH_TIMESTAMPS: readonly string[] = [
+  ...new Set(FIELD_TIMESTAMPS.flatMap(({ fields }) => fields)),
+];
 
 /**
  * The timestamps of a record after a change at `stamp`. Those that do not move keep their value.
- * @param before the stored record's values, at least its timestamps and `STAMPED_FIELDS`; undefined for a new record
+ * @param before the stored record's values, at least its timestamps and `FIELDS_WITH_TIMESTAMPS`; undefined for a new record
  * @param after the new content; undefined if only children changed
  */
-export function stampsAfter(
+export function timestampsAfterChange(
   fields: ReadonlyMap<string, Field>,
   stamp: string,
   before: FieldValues | undefined,
@@ -54,7 +56,7 @@ export function stampsAfter(
   changes: ReadonlySet<ChildChange>,
 ): Record<string, FieldValue> {
   const stamps: Record<string, FieldValue> = {};
-  for (const name of before === undefined ? [] : stampNames(fields)) {
+  for (const name of before === undefined ? [] : assignedTimestamps(fields)) {
     const kept = before?.[name];
     if (kept !== undefined && kept !== null) stamps[name] = kept;
   }
@@ -66,7 +68,7 @@ export function stampsAfter(
     if (change !== undefined) move(change);
   }
   if (after === undefined) return stamps;
-  for (const { stamp: name, fields: watched } of fieldStamps(fields)) {
+  for (const { stamp: name, fields: watched } of fieldTimestampsOf(fields)) {
     const relevant = watched.filter((field) => before !== undefined || after[field] !== undefined);
     if (relevant.some((field) => (before?.[field] ?? null) !== (after[field] ?? null))) move(name);
   }
@@ -78,7 +80,10 @@ export function stampsAfter(
  *
  * @param fields the fields of its resource
  */
-export const stampsOfValues = (fields: ReadonlyMap<string, Field>, values: FieldValues): readonly string[] =>
-  fieldStamps(fields).flatMap(({ stamp, fields }) =>
+export const timestampsOfNewRecord = (
+  fields: ReadonlyMap<string, Field>,
+  values: FieldValues,
+): readonly string[] =>
+  fieldTimestampsOf(fields).flatMap(({ stamp, fields }) =>
     fields.some((field) => values[field] !== undefined) ? stamp : [],
   );

@@ -14,8 +14,8 @@ type ValueResult =
   | { readonly ok: true; readonly value: FieldValue }
   | { readonly ok: false; readonly reason: string };
 
-const good = (value: FieldValue): ValueResult => ({ ok: true, value });
-const bad = (reason: string): ValueResult => ({ ok: false, reason });
+const valid = (value: FieldValue): ValueResult => ({ ok: true, value });
+const invalid = (reason: string): ValueResult => ({ ok: false, reason });
 
 /** The rules for a value beyond the kind of its type. */
 export interface ValueRules {
@@ -28,7 +28,7 @@ export interface ValueRules {
 /** Validates a JSON value against its field and converts it to the stored form. A null or empty collection is []. */
 export function readValue(field: Field, json: unknown, rules: ValueRules): ValueResult {
   if (field.collection) return readCollection(field, json, rules);
-  if (json === null || json === undefined) return good(null);
+  if (json === null || json === undefined) return valid(null);
   switch (field.type.kind) {
     case 'string':
       return readString(field, json, rules);
@@ -37,66 +37,72 @@ export function readValue(field: Field, json: unknown, rules: ValueRules): Value
     case 'decimal':
       return rules.bounded ? readDecimal(json, field.type.precision, field.type.scale) : readNumber(json);
     case 'boolean':
-      return typeof json === 'boolean' ? good(json) : bad(`is ${shown(json)}, but takes true or false`);
+      return typeof json === 'boolean'
+        ? valid(json)
+        : invalid(`is ${shortJson(json)}, but takes true or false`);
     case 'date': {
       const date = typeof json === 'string' ? canonicalDate(json) : undefined;
-      return date === undefined ? bad(`is ${shown(json)}, but takes a date YYYY-MM-DD`) : good(date);
+      return date === undefined ? invalid(`is ${shortJson(json)}, but takes a date YYYY-MM-DD`) : valid(date);
     }
     case 'timestamp': {
       const timestamp = typeof json === 'string' ? canonicalTimestamp(json) : undefined;
-      if (isFiner(json)) return bad(`is ${shown(json)}, but takes at most six decimals`);
-      if (timestamp !== undefined) return good(timestamp);
-      return bad(`is ${shown(json)}, but takes a timestamp with a zone, such as 2024-05-01T12:00:00Z`);
+      if (hasExcessDecimals(json)) return invalid(`is ${shortJson(json)}, but takes at most six decimals`);
+      if (timestamp !== undefined) return valid(timestamp);
+      return invalid(
+        `is ${shortJson(json)}, but takes a timestamp with a zone, such as 2024-05-01T12:00:00Z`,
+      );
     }
   }
 }
 
 /** Whether a timestamp has more decimals than plat stores. */
-export const isFiner = (json: unknown): json is string =>
-  typeof json === 'string' && json.length > 'YYYY-MM-DDThh:mm:ss.ffffffZ'.length && FINER.test(json);
+export const hasExcessDecimals = (json: unknown): json is string =>
+  typeof json === 'string' &&
+  json.length > 'YYYY-MM-DDThh:mm:ss.ffffffZ'.length &&
+  EXCESS_DECIMALS.test(json);
 
-const FINER = /:\d\d\.\d{6}\d*[1-9]/;
+const EXCESS_DECIMALS = /:\d\d\.\d{6}\d*[1-9]/;
 
 /** Longer texts are cut in messages. */
 const SHOWN = 60;
 
-function shown(json: unknown): string {
+function shortJson(json: unknown): string {
   const text = JSON.stringify(json) ?? String(json);
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 }
 
 function readCollection(field: Field, json: unknown, rules: ValueRules): ValueResult {
-  if (json === null || json === undefined) return good([]);
-  if (!Array.isArray(json)) return bad(`is ${shown(json)}, but takes a list`);
+  if (json === null || json === undefined) return valid([]);
+  if (!Array.isArray(json)) return invalid(`is ${shortJson(json)}, but takes a list`);
   const values: string[] = [];
   for (const item of json) {
     const result = readString(field, item, rules);
     if (!result.ok) return result;
     if (typeof result.value === 'string') values.push(result.value);
   }
-  return good(values);
+  return valid(values);
 }
 
 export function readString(field: Field, json: unknown, { lookup, bounded }: ValueRules): ValueResult {
-  if (!bounded && isInexact(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
-  if (typeof json !== 'string') return bad(`is ${shown(json)}, but takes a string`);
+  if (!bounded && isUnsafeInteger(json)) return invalid(`is ${shortJson(json)}, ${INEXACT}`);
+  if (typeof json !== 'string') return invalid(`is ${shortJson(json)}, but takes a string`);
   if (!json.isWellFormed()) {
     const what = json.includes(NOT_UTF8)
       ? 'bytes that are not UTF-8'
       : 'half of a surrogate pair, which is not a character';
-    return bad(`contains ${what}`);
+    return invalid(`contains ${what}`);
   }
-  if (json.includes('\0')) return bad('contains a NUL character');
+  if (json.includes('\0')) return invalid('contains a NUL character');
   const limit = bounded && field.type.kind === 'string' ? field.type.maxLength : undefined;
   if (limit !== undefined && json.length > limit && characters(json) > limit) {
-    return bad(`has ${characters(json)} characters, but takes at most ${limit}`);
+    return invalid(`has ${characters(json)} characters, but takes at most ${limit}`);
   }
-  if (lookup === undefined) return good(json);
+  if (lookup === undefined) return valid(json);
   const known = lookup.spellings.get(json);
-  if (known !== undefined) return good(known);
+  if (known !== undefined) return valid(known);
   return lookup.closed
-    ? bad(`is ${shown(json)}, which is not a value of the closed lookup ${lookup.name}`)
-    : good(json);
+    ? invalid(`is ${shortJson(json)}, which is not a value of the closed lookup ${lookup.name}`)
+    : valid(json);
 }
 
 function characters(text: string): number {
@@ -108,43 +114,45 @@ function characters(text: string): number {
 const INEXACT = 'which is beyond the precision of a number';
 
 /** Whether a value is a whole number of which JSON may have lost digits: it was read without its text (exact-json.ts). */
-export const isInexact = (json: unknown): boolean => Number.isInteger(json) && !Number.isSafeInteger(json);
+export const isUnsafeInteger = (json: unknown): boolean =>
+  Number.isInteger(json) && !Number.isSafeInteger(json);
 
 export function readNumber(json: unknown): ValueResult {
-  if (json instanceof LongNumber) return bad(`is ${shown(json)}, ${INEXACT}`);
-  if (typeof json !== 'number' || !Number.isFinite(json)) return bad(`is ${shown(json)}, but takes a number`);
+  if (json instanceof LongNumber) return invalid(`is ${shortJson(json)}, ${INEXACT}`);
+  if (typeof json !== 'number' || !Number.isFinite(json))
+    return invalid(`is ${shortJson(json)}, but takes a number`);
   // The embedded engine cannot return it either.
-  if (isInexact(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
-  return good(json === 0 ? 0 : json);
+  if (isUnsafeInteger(json)) return invalid(`is ${shortJson(json)}, ${INEXACT}`);
+  return valid(json === 0 ? 0 : json);
 }
 
 /** Significant digits that a double always preserves. */
 const EXACT_DIGITS = 15;
 
 /** Whether a double loses digits of a number. @param source the number as it is written, in decimal */
-export function isChanged(value: number, source: string): boolean {
+export function losesDigits(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return true;
-  const digits = significant(source);
+  const digits = significantDigits(source);
   if (value === 0) return digits !== '';
   return (
     digits.length > EXACT_DIGITS &&
-    digits !== significant(String(value)) &&
-    digits !== significant(value.toPrecision(Math.min(digits.length, MOST_PRECISE)))
+    digits !== significantDigits(String(value)) &&
+    digits !== significantDigits(value.toPrecision(Math.min(digits.length, MOST_PRECISE)))
   );
 }
 
 /**
- * Whether a double loses only digits of the fraction of a number, behind all that it can represent. A number whose whole
+ * Whether a double loses only digits of the fraction that are beyond its precision. A number whose whole
  * part changes, or of which nothing is left, is another number.
  */
-export const isRounded = (value: number): boolean =>
+export const losesOnlyFraction = (value: number): boolean =>
   value !== 0 && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
 /** The most digits that `toPrecision` takes. */
 const MOST_PRECISE = 100;
 
 /** The digits of a number without sign, decimal point, exponent, and leading and trailing zeros. */
-const significant = (text: string): string =>
+const significantDigits = (text: string): string =>
   text
     .replace(/[eE].*$/, '')
     .replace(/\D/g, '')
@@ -154,22 +162,22 @@ const significant = (text: string): string =>
 export function readInteger(json: unknown, digits: number | undefined): ValueResult {
   if (json instanceof LongNumber) return readNumber(json);
   if (typeof json !== 'number' || !Number.isInteger(json))
-    return bad(`is ${shown(json)}, but takes a whole number`);
-  if (isInexact(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
+    return invalid(`is ${shortJson(json)}, but takes a whole number`);
+  if (isUnsafeInteger(json)) return invalid(`is ${shortJson(json)}, ${INEXACT}`);
   if (digits !== undefined && digits < 16 && Math.abs(json) >= 10 ** digits) {
-    return bad(`is ${shown(json)}, but takes at most ${digits} digits`);
+    return invalid(`is ${shortJson(json)}, but takes at most ${digits} digits`);
   }
-  return good(json === 0 ? 0 : json);
+  return valid(json === 0 ? 0 : json);
 }
 
 export function readDecimal(json: unknown, precision: number, scale: number): ValueResult {
   const number = readNumber(json);
   if (!number.ok || typeof json !== 'number') return number;
   if (Math.abs(json) >= 10 ** (precision - scale)) {
-    return bad(`is ${shown(json)}, but takes at most ${precision - scale} digits before the point`);
+    return invalid(`is ${shortJson(json)}, but takes at most ${precision - scale} digits before the point`);
   }
   if (decimalsOf(json) > scale)
-    return bad(`is ${shown(json)}, but takes at most ${scale} digits after the point`);
+    return invalid(`is ${shortJson(json)}, but takes at most ${scale} digits after the point`);
   return number;
 }
 

@@ -1,6 +1,6 @@
 /** What the consumer reports of its work, to a log, a screen or a caller of the library. */
 import type { Schedule } from './checkpoint/notes.ts';
-import type { Way } from './source/source.ts';
+import type { ChangeMethod } from './source/source.ts';
 
 type StepName = 'initial' | 'sub-data' | 'update' | 'sweep' | 'purge' | 'fetch' | 'media';
 
@@ -47,7 +47,7 @@ interface Events {
   readonly short: OfStep & { readonly rows: number; readonly announced: number };
   readonly refresh: { readonly reason: string };
   /** How a watch learns of changes from now on, and why no better method is in use. */
-  readonly follow: { readonly way: Way | 'windows'; readonly reason?: string };
+  readonly follow: { readonly way: ChangeMethod | 'windows'; readonly reason?: string };
   /** Changes that the source reported are in the copy: the numbers of stored and deleted records. */
   readonly changes: OfResource & { readonly rows: number; readonly deleted: number };
   /** A condition of the source that a person has to examine. */

@@ -1,5 +1,5 @@
 /** Retries storing quarantined records, for instance after a field was declared. */
-import { exactJson } from '../records/exact-json.ts';
+import { parseWithRepeatedMembers } from '../records/exact-json.ts';
 import { jsonOf } from '../records/nesting.ts';
 import { type Clock, systemClock } from '../shared/clock.ts';
 import type { JsonObject } from '../shared/json.ts';
@@ -7,14 +7,14 @@ import type { CheckpointChange, Quarantined } from '../store/checkpoint/checkpoi
 import type { Store } from '../store/store.ts';
 import type { WriteReport } from '../store/write/report.ts';
 import { recordName } from './checkpoint/checkpoint.ts';
-import { type Acquired, acquireSource, newAcquirer } from './checkpoint/lease.ts';
+import { type AcquiredSource, acquireSource, newAcquirer } from './checkpoint/lease.ts';
 import { readNote } from './checkpoint/notes.ts';
-import { fetchedApart } from './copy/pending-fetches.ts';
+import { reasonsToFetchSeparately } from './copy/pending-fetches.ts';
 import { pendingReason, RECORD, subjectOf } from './copy/quarantine-entry.ts';
-import { readAgain } from './copy/read-page.ts';
+import { reparseRecord } from './copy/read-page.ts';
 import { sourceName } from './run/options.ts';
-import { type AskOptions, asking } from './run/session.ts';
-import { type Sought, seekAbsent } from './steps/absent.ts';
+import { type QuerySourceOptions, querySource } from './run/session.ts';
+import { type AbsenceResult, findAbsent } from './steps/absent.ts';
 
 /** The outcome of a retry. */
 export interface Retried {
@@ -46,7 +46,7 @@ export interface RetryOptions {
    * How to query the source for whether it still has them; without it, nothing is stored before the next run queries
    * it.
    */
-  readonly ask?: Omit<AskOptions, 'store'>;
+  readonly ask?: Omit<QuerySourceOptions, 'store'>;
 }
 
 /**
@@ -58,23 +58,23 @@ export async function retryQuarantined(
   store: Store,
   { source, only, beside = false, clock = systemClock, ask }: RetryOptions = {},
 ): Promise<Retried> {
-  const asked = ask === undefined ? undefined : sourceName(ask);
-  const all = await store.checkpoints.quarantined(source ?? asked);
+  const askedSource = ask === undefined ? undefined : sourceName(ask);
+  const all = await store.checkpoints.quarantined(source ?? askedSource);
   const entries = all.filter(
     ({ resource, key }) => only === undefined || (resource === only.resource && key === only.key),
   );
-  const acquired = new Map<string, Acquired>();
+  const acquired = new Map<string, AcquiredSource>();
   const acquirer = newAcquirer(clock);
   try {
     for (const name of new Set(entries.map((entry) => entry.source))) {
       if (beside && (await isHeld(store, name, clock.now()))) continue;
       acquired.set(name, await acquireSource(store, name, acquirer));
     }
-    const own = entries.filter((entry) => entry.source === asked);
-    const sought: Sought =
-      ask === undefined || own.length === 0
-        ? { absent: [], unknown: own, current: NOTHING }
-        : await asking({ ...ask, store }, (copy) => seekAbsent(copy, own));
+    const ofAskedSource = entries.filter((entry) => entry.source === askedSource);
+    const sought: AbsenceResult =
+      ask === undefined || ofAskedSource.length === 0
+        ? { absent: [], unknown: ofAskedSource, current: NOTHING }
+        : await querySource({ ...ask, store }, (copy) => findAbsent(copy, ofAskedSource));
     const still: Retried['still'][number][] = [];
     const counts = { stored: 0, wanted: 0, gone: 0 };
     for (const entry of entries) {
@@ -85,11 +85,16 @@ export async function retryQuarantined(
           name,
           held === undefined ? { want } : { ...change, want, lease: held.lease() },
         );
-      const isSure = own.includes(entry) && !sought.unknown.includes(entry);
+      const isSure = ofAskedSource.includes(entry) && !sought.unknown.includes(entry);
       const outcome =
         isSure && sought.absent.includes(entry)
-          ? await letGo(entry, commit)
-          : await retry(store, refreshed(entry, isSure ? sought.current : NOTHING), commit, isSure);
+          ? await releaseEntry(entry, commit)
+          : await retryEntry(
+              store,
+              withCurrentRecord(entry, isSure ? sought.current : NOTHING),
+              commit,
+              isSure,
+            );
       if (typeof outcome === 'string') counts[outcome]++;
       else still.push({ source: name, resource, key, reason: outcome.because });
     }
@@ -112,7 +117,7 @@ async function isHeld(
 type Outcome = 'stored' | 'wanted' | 'gone' | { readonly because: string };
 type Commit = (change: CheckpointChange) => Promise<WriteReport>;
 
-async function letGo({ resource, key }: Quarantined, commit: Commit): Promise<Outcome> {
+async function releaseEntry({ resource, key }: Quarantined, commit: Commit): Promise<Outcome> {
   await commit({ release: [{ resource, keys: [key] }] });
   return 'gone';
 }
@@ -120,13 +125,13 @@ async function letGo({ resource, key }: Quarantined, commit: Commit): Promise<Ou
 const NOTHING: ReadonlyMap<string, JsonObject> = new Map();
 
 /** An entry with the record as the source returns it now, which may have been corrected without a new timestamp. */
-function refreshed(entry: Quarantined, current: ReadonlyMap<string, JsonObject>): Quarantined {
+function withCurrentRecord(entry: Quarantined, current: ReadonlyMap<string, JsonObject>): Quarantined {
   const json = current.get(recordName(entry));
   return json === undefined ? entry : { ...entry, payload: jsonOf(json) };
 }
 
 /** @param isSure whether the source is known to still have the record */
-async function retry(
+async function retryEntry(
   store: Store,
   { source, ...entry }: Quarantined,
   commit: Commit,
@@ -141,22 +146,22 @@ async function retry(
     await commit({ release, want: [{ resource: name, keys: [which ?? key], why: pending }] });
     return 'wanted';
   }
-  const because = async (reason: string): Promise<Outcome> => {
+  const keepInQuarantine = async (reason: string): Promise<Outcome> => {
     await commit({ quarantine: [{ ...entry, reason }] });
     return { because: reason };
   };
-  const result = readAgain(model.resource(name), exactJson(payload), model);
-  if (!result.ok) return because(result.invalid.reasons.join('; '));
+  const result = reparseRecord(model.resource(name), parseWithRepeatedMembers(payload), model);
+  if (!result.ok) return keepInQuarantine(result.invalid.reasons.join('; '));
   const capabilities = readNote(await store.checkpoints.state(source), 'capabilities');
   const apart = (resource: string): readonly string[] =>
-    capabilities === undefined ? [] : fetchedApart(capabilities, resource);
+    capabilities === undefined ? [] : reasonsToFetchSeparately(capabilities, resource);
   // What is stored under another record of the source is not taken from it: the next run asks whose it is.
   const [stored] = which === undefined || of === name ? [] : await store.contents(name, { key });
   const payloadNow = { resource: name, key, payload: jsonOf(stored ?? null) };
   const isElsewhere = stored !== undefined && subjectOf(model.dictionary, payloadNow).key !== which;
   if (!isSure || isElsewhere) {
     if (which === undefined || capabilities === undefined || capabilities.byKey === 'none') {
-      return because(NOBODY_ASKS);
+      return keepInQuarantine(NOT_REQUESTABLE);
     }
     const whys = new Set([RECORD, ...apart(of)]);
     await commit({ want: [...whys].map((why) => ({ resource: of, keys: [which], why })) });
@@ -168,5 +173,5 @@ async function retry(
   return refused === undefined ? 'stored' : { because: refused.reason };
 }
 
-const NOBODY_ASKS =
+const NOT_REQUESTABLE =
   'The source cannot be asked for it by a key; "plat replicate --refresh" reads everything again';

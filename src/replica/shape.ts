@@ -33,7 +33,7 @@ export const mapOf =
   <T>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> =>
   (value): value is Readonly<Record<string, T>> =>
     isObject(value) && Object.values(value).every(shape);
-export const among =
+export const oneOf =
   <T extends string>(...values: readonly T[]): Shape<T> =>
   (value): value is T =>
     values.some((each) => each === value);

@@ -8,17 +8,17 @@ import type { Store } from '../store/store.ts';
 import { replicaSources } from './checkpoint/checkpoint.ts';
 import {
   type Following,
-  readableNote,
   readNote,
+  readNoteIfValid,
   type Schedule,
   type TroubleEntry,
 } from './checkpoint/notes.ts';
-import { shownName } from './checkpoint/processes.ts';
+import { displayName } from './checkpoint/processes.ts';
 import type { WorkEntry } from './checkpoint/work-log.ts';
 import { FILES } from './copy/pending-fetches.ts';
 import { CHILDREN, RECORD } from './copy/quarantine-entry.ts';
 import type { LoadState, SweepState } from './machine/states.ts';
-import { ACCOUNTS, describe, resourcesIn, type Way } from './source/source.ts';
+import { ACCOUNTS, type ChangeMethod, describeCapabilities, resourcesIn } from './source/source.ts';
 
 /** The copy of one source. Moments are canonical timestamps; durations are milliseconds. */
 export interface SourceStatus {
@@ -46,7 +46,7 @@ export interface SourceStatus {
 }
 
 interface FollowingStatus {
-  readonly way: Way | 'windows';
+  readonly way: ChangeMethod | 'windows';
   readonly since: string;
   /** Why no better method was in use. */
   readonly reason?: string;
@@ -116,11 +116,11 @@ export async function sourceStatus(store: Store, source: string, now: number): P
   const following = readNote(state, 'following');
   const level = levelBefore(state, now);
   const stale =
-    staleness(schedule, now, level) ?? collections.map((each) => ahead(each, now)).find(isDefined);
+    staleness(schedule, now, level) ?? collections.map((each) => aheadReason(each, now)).find(isDefined);
   return {
     source,
     ...(identity === undefined ? {} : { identity }),
-    abilities: capabilities === undefined ? [] : describe(capabilities),
+    abilities: capabilities === undefined ? [] : describeCapabilities(capabilities),
     collections,
     ...(schedule.update === undefined ? {} : { lastUpdate: timestampFrom(schedule.update) }),
     ...(schedule.purge === undefined ? {} : { lastPurge: timestampFrom(schedule.purge) }),
@@ -129,7 +129,7 @@ export async function sourceStatus(store: Store, source: string, now: number): P
     withoutFiles: await store.checkpoints.pendingCount(source, 'Property', FILES),
     ignored: readNote(state, 'ignored') ?? [],
     ...(following === undefined ? {} : { following: followingStatus(following, level) }),
-    ...(holder === undefined || holder.expires <= now ? {} : { holder: shownName(holder.holder) }),
+    ...(holder === undefined || holder.expires <= now ? {} : { holder: displayName(holder.holder) }),
     troubles: Object.entries(readNote(state, 'troubles') ?? {}).map(([step, trouble]) => ({
       step,
       since: timestampFrom(trouble.since),
@@ -246,7 +246,7 @@ export function staleness(schedule: Schedule, now: number, level?: number): stri
     : `the last purge was ${hours(now - since)} ago`;
 }
 
-function ahead({ collection, cursor }: CollectionStatus, now: number): string | undefined {
+function aheadReason({ collection, cursor }: CollectionStatus, now: number): string | undefined {
   const by = cursor === undefined ? 0 : Date.parse(cursor) - now;
   return by > AHEAD_LIMIT ? `the cursor of ${collection} lies ${hours(by)} in the future` : undefined;
 }
@@ -273,12 +273,12 @@ export async function replicaReport(store: Store, now: number): Promise<ReplicaR
     const status = await sourceStatus(store, source, now);
     const notes = await store.checkpoints.state(source);
     const log = status.collections.map(
-      ({ collection }) => [collection, readableNote(notes, `log ${collection}`) ?? []] as const,
+      ({ collection }) => [collection, readNoteIfValid(notes, `log ${collection}`) ?? []] as const,
     );
     sources.push({
       ...status,
       log: Object.fromEntries(log),
-      lately: readableNote(notes, 'lately') ?? [],
+      lately: readNoteIfValid(notes, 'lately') ?? [],
     });
   }
   return { sources };

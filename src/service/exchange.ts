@@ -9,11 +9,11 @@ import type { ReadBody } from './http/body.ts';
 import { prefersGzip } from './http/negotiation.ts';
 import type { Basis } from './kept/basis.ts';
 import type { Timings } from './metrics.ts';
-import type { PageReading } from './paging/read-page.ts';
+import type { PageReadContext } from './paging/read-page.ts';
 import type { Surface } from './surface.ts';
 
 /** The role or the key whose view an operator of the console is reading (console/see-as.ts). */
-export type SeenAs =
+export type ViewAs =
   | { readonly kind: 'role'; readonly role: string }
   | { readonly kind: 'key'; readonly id: string };
 
@@ -28,7 +28,7 @@ export interface Exchange {
   readonly isPosted?: boolean;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly surface: Surface;
-  readonly as?: SeenAs;
+  readonly as?: ViewAs;
   /** The address of the client; empty once its connection is closed. */
   readonly client: string;
   /** The address of the surface as clients reach it, without a slash at the end. */
@@ -56,22 +56,23 @@ export interface Session {
 }
 
 /** A request that may be answered, as the handlers of every interface get it. */
-export interface KeyedExchange {
+export interface AuthenticatedExchange {
   readonly context: ServiceContext;
   readonly exchange: Exchange;
   readonly session: Session;
 }
 
 /** A part of a body: plain, or in deflated form. */
-export type Part = string | Uint8Array | DeflatedList;
+export type BodyPart = string | Uint8Array | DeflatedList;
 
-export const isDeflated = (part: Part): part is DeflatedList => typeof part === 'object' && 'parts' in part;
+export const isDeflated = (part: BodyPart): part is DeflatedList =>
+  typeof part === 'object' && 'parts' in part;
 
-export const bytesOf = (part: Part): number =>
+export const byteLengthOf = (part: BodyPart): number =>
   typeof part === 'string' ? Buffer.byteLength(part) : part.length;
 
 /** Whether the client of a request accepts gzip and prefers nothing else. */
-export const takesGzip = ({ headers }: Pick<Exchange, 'headers'>): boolean =>
+export const acceptsGzip = ({ headers }: Pick<Exchange, 'headers'>): boolean =>
   prefersGzip(headers['accept-encoding']);
 
 /** The records of a page. */
@@ -81,7 +82,7 @@ export const recordsOf = ({ body, deflated }: Page): Uint8Array | DeflatedList =
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: readonly Part[];
+  readonly body: readonly BodyPart[];
   /** Records in the body, for the use of the key. */
   readonly rows?: number;
   /** The `Date`, if the store was read a moment ago; otherwise its clock is queried again. */
@@ -90,7 +91,7 @@ export interface Reply {
   readonly window?: string;
   readonly walk?: WalkStep | undefined;
   /** The page of a walk or window that the response is, for the console. */
-  readonly reading?: Reading | undefined;
+  readonly reading?: WalkPage | undefined;
   /** Present if the response may be cached: the records that it was made of. */
   readonly basis?: Basis | undefined;
 }
@@ -103,13 +104,13 @@ export interface EventReply extends Reply {
    */
   readonly events: (until: AbortSignal) => AsyncIterable<string | Uint8Array>;
   /** Whether the client may still see the events. `respond` sets this for every handler, so the stream ends when the key does. */
-  readonly standing?: () => Promise<Standing>;
+  readonly standing?: () => Promise<KeyStatus>;
   /** What is written instead of events while the standing of the key is unknown; absent: the stream ends. */
   readonly away?: string;
 }
 
 /** Whether a follower's key is valid; unknown while the store is unavailable. */
-export type Standing = 'stands' | 'ended' | 'unknown';
+export type KeyStatus = 'stands' | 'ended' | 'unknown';
 
 export const hasEvents = (reply: Reply): reply is EventReply => 'events' in reply;
 
@@ -123,7 +124,7 @@ export interface WalkStep {
 }
 
 /** A page of a walk through a resource: of its records, of its keys alone, or of a window of time. */
-export interface Reading {
+export interface WalkPage {
   readonly resource: string;
   readonly of: 'records' | 'keys' | 'window';
   readonly window?: string;
@@ -140,12 +141,12 @@ export function walkStep(token: string | undefined, skip: number, page: Page): W
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-export function json(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+export function jsonReply(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
   return { status: 200, headers: { 'content-type': JSON_TYPE, ...headers }, body: [JSON.stringify(body)] };
 }
 
 /** What handlers get in addition to the request. */
-export interface ServiceContext extends PageReading {
+export interface ServiceContext extends PageReadContext {
   readonly fileHours: number;
   /** The URL of a surface for a client that reached this machine at `arrival`; used in messages that refer to another surface. */
   readonly addressOf: (surface: 'replication', arrival: string | undefined) => string;
@@ -171,6 +172,6 @@ export function signingFor({
 }
 
 /** The part of every query that depends on the client and on the time of the request. */
-export function asking({ view, now }: Session): Pick<RecordQuery, 'view' | 'now' | 'order'> {
+export function queryContext({ view, now }: Session): Pick<RecordQuery, 'view' | 'now' | 'order'> {
   return { view, now: timestampFrom(now), order: [] };
 }

@@ -2,7 +2,7 @@
  * The metrics that are read from the parts of the service when an operator requests them: queues, caches, lists, connections and
  * standbys. The parts must not know them.
  */
-import { addUses, cachesInUse } from '../shared/bounded-cache.ts';
+import { cacheSizes, sumCacheSizes } from '../shared/bounded-cache.ts';
 import type { Store } from '../store/store.ts';
 import type { Budgets, RequestQueue } from './access/budget.ts';
 import type { Connections } from './access/connections.ts';
@@ -59,7 +59,7 @@ export function addGauges(metrics: Metrics, parts: MeasuredParts): void {
 
 /** The caches of this thread and of the threads that read the store. */
 function addCacheGauges(metrics: Metrics, store: Store): void {
-  const uses = () => addUses([...cachesInUse(), ...(store.caches?.() ?? [])]);
+  const uses = () => sumCacheSizes([...cacheSizes(), ...(store.caches?.() ?? [])]);
   const read = (what: 'bytes' | 'entries') => () => uses().map((use) => [use.name, use[what]] as const);
   metrics.gauges('plat_cache_bytes', 'Memory of each cache', 'cache', read('bytes'));
   metrics.gauges('plat_cache_entries', 'Entries of each cache', 'cache', read('entries'));

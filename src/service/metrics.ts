@@ -113,10 +113,10 @@ export function makeMetrics(): Metrics {
   const registry = new Registry();
   const shared = processMetrics();
   /** All metrics, read at the moment of the call. */
-  const whole = (): Registry => Registry.merge([shared, registry]);
+  const allMetrics = (): Registry => Registry.merge([shared, registry]);
   const registers = [registry];
   /** Adds to the count of some labels, which are in the order of their names. */
-  const sumsOf = (name: string, help: string, ...labelNames: string[]) => {
+  const batchedCounter = (name: string, help: string, ...labelNames: string[]) => {
     const sums = new Map<string, { readonly values: readonly string[]; sum: number }>();
     const counter = new Counter({
       ...{ name, help, labelNames, registers },
@@ -134,7 +134,7 @@ export function makeMetrics(): Metrics {
     };
   };
   /** Observes durations in seconds, by one label. */
-  const durationsOf = (name: string, help: string, label: string) => {
+  const batchedHistogram = (name: string, help: string, label: string) => {
     const waiting = new Map<string, number[]>();
     const observe = (value: string, durations: number[]): void => {
       const { observe: observeOne } = histogram.labels(value);
@@ -151,15 +151,20 @@ export function makeMetrics(): Metrics {
       if (durations.push(seconds) >= MOST_WAITING) observe(value, durations);
     };
   };
-  const requests = sumsOf('plat_requests_total', 'Requests by surface and status', 'surface', 'status');
-  const rows = sumsOf('plat_rows_total', 'Records returned', 'surface');
-  const bytes = sumsOf('plat_bytes_total', 'Bytes of response bodies sent', 'surface');
-  const found =
+  const requests = batchedCounter(
+    'plat_requests_total',
+    'Requests by surface and status',
+    'surface',
+    'status',
+  );
+  const rows = batchedCounter('plat_rows_total', 'Records returned', 'surface');
+  const bytes = batchedCounter('plat_bytes_total', 'Bytes of response bodies sent', 'surface');
+  const pagesHelp =
     'Pages by the filter index that they were read from: built for this request (fresh), from the cache (cached), or none';
-  const pages = sumsOf('plat_filter_index_pages_total', found, 'index');
-  const took = 'Time from the start of a request to the end of its response';
-  const seconds = durationsOf('plat_request_seconds', took, 'surface');
-  const steps = durationsOf('plat_step_seconds', 'Duration of each step of a request', 'step');
+  const pages = batchedCounter('plat_filter_index_pages_total', pagesHelp, 'index');
+  const secondsHelp = 'Time from the start of a request to the end of its response';
+  const seconds = batchedHistogram('plat_request_seconds', secondsHelp, 'surface');
+  const steps = batchedHistogram('plat_step_seconds', 'Duration of each step of a request', 'step');
   return {
     observe({ surface, status, rows: given, bytes: sent, seconds: taken, timings, index }) {
       requests(1, surface, String(status));
@@ -192,16 +197,16 @@ export function makeMetrics(): Metrics {
       });
     },
     counter(name, help, label) {
-      const add = sumsOf(name, help, label);
+      const add = batchedCounter(name, help, label);
       return (value, more = 1) => add(more, value);
     },
     histogram(name, help) {
       const histogram = new Histogram({ name, help, buckets: BUCKETS, registers });
       return (value) => histogram.observe(value);
     },
-    text: () => whole().metrics(),
+    text: () => allMetrics().metrics(),
     async figures() {
-      const metrics = await whole().getMetricsAsJSON();
+      const metrics = await allMetrics().getMetricsAsJSON();
       return metrics.map(({ name, help, type, values }) => ({
         ...{ name, help, type: String(type) },
         values: values.map((each) => {

@@ -4,12 +4,12 @@ import type { DamagedRecords } from '../compile/damaged-records.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ReadCaller } from '../store/read/lanes.ts';
 import type { Store } from '../store/store.ts';
-import type { WebhookDesk } from '../webhooks/desk.ts';
+import type { WebhookControls } from '../webhooks/desk.ts';
 import type { BudgetLimits } from './access/budget.ts';
 import type { ConnectionLimits } from './access/connections.ts';
 import { NO_OUTLINES, type Outlines } from './console/outlines.ts';
-import type { ReplicaDesk } from './console/replication.ts';
-import type { FilePlace } from './kept/kept-file.ts';
+import type { ReplicaControls } from './console/replication.ts';
+import type { CacheFileLocation } from './kept/kept-file.ts';
 import type { PaceLimits } from './reply/pace.ts';
 import type { EventTimes } from './reply/send-events.ts';
 import type { SurfaceName } from './surface.ts';
@@ -66,7 +66,7 @@ export interface ServiceOptions {
   readonly keptPages: {
     readonly megabytes: number;
     /** The file that also stores them, and next to which the texts of pages are stored (text-file.ts); absent: no file. */
-    readonly file?: FilePlace & { readonly megabytes: number };
+    readonly file?: CacheFileLocation & { readonly megabytes: number };
   };
   readonly filterIndex: { readonly minutes: number; readonly megabytes: number };
   /** How many streams of events one key may follow at once. */
@@ -85,9 +85,9 @@ export interface ServiceOptions {
    */
   readonly outlines: Outlines;
   /** In a replica, the activity of its copies, for the console. */
-  readonly replica?: ReplicaDesk;
+  readonly replica?: ReplicaControls;
   /** The process's deliveries to webhooks; absent if this process delivers none. */
-  readonly webhooks?: WebhookDesk;
+  readonly webhooks?: WebhookControls;
 }
 
 export const SERVICE_DEFAULTS = {

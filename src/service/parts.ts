@@ -1,28 +1,29 @@
 /**
- * Creates what the requests of a service share, on all of its listeners: limits, caches, metrics, and what the operator's pages show.
+ * Creates what the requests of a service share, on all of its listeners: limits, caches, metrics, and what the operator's pages
+ * show.
  * It must not know what a listener is.
  */
 import { PlatError } from '../errors/index.ts';
 import { Budgets, RequestQueue } from './access/budget.ts';
 import { Connections } from './access/connections.ts';
-import { RateLimiter, SharedLimiter } from './access/rate-limits.ts';
-import { Standings } from './access/standings.ts';
+import { RateLimiter, SharedRateLimiter } from './access/rate-limits.ts';
+import { KeyStatusCache } from './access/standings.ts';
 import { UsageRecorder } from './access/usage.ts';
-import { Views } from './access/views.ts';
+import { ViewCache } from './access/views.ts';
 import { problemsOf, type ReadinessCheck } from './admin/readiness.ts';
 import { History } from './console/history.ts';
 import { HistoryKeeper } from './console/history-keeper.ts';
-import { Live } from './console/live.ts';
-import { LogIn } from './console/log-in.ts';
-import { lastingOf, replicationAt } from './console/replication.ts';
+import { LiveFeed } from './console/live.ts';
+import { ConsoleLogin } from './console/log-in.ts';
+import { replicationAt, withoutTimeDependent } from './console/replication.ts';
 import { Walks } from './console/walks.ts';
 import { EventStreams } from './events/event-streams.ts';
 import type { ServiceContext } from './exchange.ts';
 import { addGauges } from './gauges.ts';
-import { KeptBlocks } from './kept/kept-blocks.ts';
-import { KeptFile } from './kept/kept-file.ts';
-import { KeptReplies } from './kept/kept-replies.ts';
-import { TextFile } from './kept/text-file.ts';
+import { BlockCache } from './kept/kept-blocks.ts';
+import { BlockCacheFile } from './kept/kept-file.ts';
+import { ResponseCache } from './kept/kept-replies.ts';
+import { TextCacheFile } from './kept/text-file.ts';
 import { type Metrics, makeMetrics } from './metrics.ts';
 import type { ServiceOptions } from './options.ts';
 import { FilterIndexCache } from './paging/filter-index.ts';
@@ -47,7 +48,7 @@ export interface ServiceParts {
   readonly streams: { open: number };
   /** Removes expired lists. */
   sweep(): Promise<void>;
-  /** Ends caches and streams, which answer no further request. */
+  /** Closes the caches and streams; no request is answered afterwards. */
   close(): void;
   /** Records the usage of keys and the history of the day, which are written once a minute. */
   record(): Promise<void>;
@@ -73,14 +74,14 @@ export function makeParts(
     clock,
     store.shared,
   );
-  const files = keptFiles(options);
-  const kept = new KeptBlocks(store, keptPages.megabytes * MEGABYTE, files);
+  const files = makeCacheFiles(options);
+  const kept = new BlockCache(store, keptPages.megabytes * MEGABYTE, files);
   const context: ServiceContext = {
     ...{ store, clock, indexes, kept, addressOf },
     read: { milliseconds: options.querySeconds * 1000 },
     fileHours: options.fileHours,
   };
-  const limiter = store.shared === undefined ? new RateLimiter() : new SharedLimiter(store.shared);
+  const limiter = store.shared === undefined ? new RateLimiter() : new SharedRateLimiter(store.shared);
   const queue = new RequestQueue();
   const refused = counter(
     'plat_budget_refusals_total',
@@ -97,16 +98,16 @@ export function makeParts(
   const history = new History(clock.now());
   const days = new HistoryKeeper(history, { store: store.history, clock, log });
   const walks = new Walks();
-  const live = new Live(
+  const live = new LiveFeed(
     async () => ({
       at: clock.now(),
       problems: await problems(),
-      surfaces: history.present(clock.now()),
+      surfaces: history.currentMinute(clock.now()),
     }),
     {
       replication: {
         whole: () => replicationAt({ walks, replica: options.replica }, clock.now()),
-        lasting: lastingOf,
+        lasting: withoutTimeDependent,
       },
     },
   );
@@ -118,14 +119,14 @@ export function makeParts(
       ...{ store, metrics, usage, readiness, addressOf, history, days, live, clock, walks },
       replica: options.replica,
       webhooks: options.webhooks,
-      logIn: new LogIn(store),
+      logIn: new ConsoleLogin(store),
       limits: options.limits,
       outlines: options.outlines,
     },
-    views: new Views(options.lookups),
-    streams: eventStreams(options, metrics),
-    standings: new Standings(store, options.events.trust),
-    replies: new KeptReplies(
+    views: new ViewCache(options.lookups),
+    streams: makeEventStreams(options, metrics),
+    standings: new KeyStatusCache(store, options.events.trust),
+    replies: new ResponseCache(
       context,
       counter('plat_kept_answers_total', 'Responses that came from a cache', 'of'),
       files.texts,
@@ -154,15 +155,15 @@ export function makeParts(
 }
 
 /** The files of the caches. Problems with them are logged, because clients do not notice them. */
-function keptFiles({ log, keptPages: { megabytes, file } }: ServiceOptions): {
-  readonly file?: KeptFile;
-  readonly texts?: TextFile;
+function makeCacheFiles({ log, keptPages: { megabytes, file } }: ServiceOptions): {
+  readonly file?: BlockCacheFile;
+  readonly texts?: TextCacheFile;
 } {
   const warn = (message: string, err: unknown): void => log.warn({ err }, message);
   if (file === undefined) return {};
   const place = { bytes: file.megabytes * MEGABYTE, warn, now: () => performance.now() };
-  const compressed = new KeptFile({ ...file, ...place });
-  const texts = new TextFile({
+  const compressed = new BlockCacheFile({ ...file, ...place });
+  const texts = new TextCacheFile({
     ...place,
     path: `${file.path}-text`,
     taken: () => compressed.bytesInUse,
@@ -171,7 +172,7 @@ function keptFiles({ log, keptPages: { megabytes, file } }: ServiceOptions): {
 }
 
 /** The open event streams of the store, and their metrics. */
-function eventStreams({ store, log, streams }: ServiceOptions, metrics: Metrics): EventStreams {
+function makeEventStreams({ store, log, streams }: ServiceOptions, metrics: Metrics): EventStreams {
   const count = metrics.counter('plat_events_total', 'Changes that were sent on streams of events', 'of');
   const lag = metrics.histogram('plat_event_lag_seconds', 'Time from a commit to its events');
   return new EventStreams(store, {

@@ -3,40 +3,47 @@
  * and turns everything that is thrown into an error in the envelope of that interface. It must not know how requests
  * arrive or how replies are written.
  */
-import { type GoOn, PlatError, platError } from '../errors/index.ts';
+import { PlatError, platError, type ResumePoint } from '../errors/index.ts';
 import { DamagedRecord } from '../records/damage.ts';
 import type { AssumedLook, Look } from '../store/store.ts';
 import { refuseTokenInQuery } from './access/authenticate.ts';
 import type { RequestUse } from './access/usage.ts';
-import { admin, allowedOf } from './admin/router.ts';
-import { facets } from './console/facets.ts';
+import { allowedOf, answerAdmin } from './admin/router.ts';
+import { answerFacets } from './console/facets.ts';
 import { consoleReply } from './console/pages.ts';
-import { seenAs } from './console/see-as.ts';
-import { description } from './description/openapi.ts';
-import { events } from './events/events.ts';
-import { bytesOf, type Exchange, hasEvents, JSON_TYPE, type Reply } from './exchange.ts';
+import { resolveViewAs } from './console/see-as.ts';
+import { openApiDocument } from './description/openapi.ts';
+import { answerEvents } from './events/events.ts';
+import { byteLengthOf, type Exchange, hasEvents, JSON_TYPE, type Reply } from './exchange.ts';
 import { greeting } from './front/greeting.ts';
 import { servedFile } from './front/media.ts';
 import { describedBy, documentReply, type Front } from './front/paths.ts';
 import { meaningOf, methodNotAllowed, type RequestMeaning } from './http/methods.ts';
 import { negotiateVersion } from './http/negotiation.ts';
 import { LONGEST_URL, withPostedQuery, withUnpackedQuery } from './http/posted-query.ts';
-import { native } from './native/routes.ts';
+import { answerNative } from './native/routes.ts';
 import { nativeError, resoError } from './reply/errors.ts';
 import { enumerationsOf } from './reso/enumerations.ts';
-import { reso } from './reso/router.ts';
+import { answerReso } from './reso/router.ts';
 import type { Responder } from './responder.ts';
-import { isNative, isOpen, mayAssume, type Route, routeOf, versionOf } from './route.ts';
 import {
-  type Asking,
+  allowsAnonymous,
+  isNativeRoute,
+  mayAssume,
+  odataVersionHeader,
+  type Route,
+  routeOf,
+} from './route.ts';
+import {
+  admitRequest,
+  type ClientState,
   callerOf,
-  count,
-  latelySeen,
-  NOBODY,
-  sessionBy,
+  freshLook,
+  keyStatusOf,
+  NO_CALLER,
+  sessionFromLook,
   sessionOf,
-  standingOf,
-  surely,
+  withConfirmedState,
 } from './session.ts';
 
 /**
@@ -44,38 +51,38 @@ import {
  *
  * @param isOfSurface whether the request's host belongs to a surface; for any other host, every path is unknown
  */
-export async function respond(responder: Responder, came: Exchange, isOfSurface = true): Promise<Reply> {
+export async function respond(responder: Responder, received: Exchange, isOfSurface = true): Promise<Reply> {
   const { date, usage, options } = responder;
-  const exchange = seenAs(came);
+  const exchange = resolveViewAs(received);
   const route: Route = isOfSurface ? routeOf(exchange) : { kind: 'none', path: exchange.path };
-  const extra = versionOf(exchange, route);
-  let caller = NOBODY;
+  const extra = odataVersionHeader(exchange, route);
+  let caller = NO_CALLER;
   let use: RequestUse = { rows: 0, bytes: 0 };
   let promised: number | undefined;
   try {
     // Authentication comes first, so that every request of a key counts, whatever its outcome, and every response reports the
     // remaining limit of the key.
-    if (!isOpen(exchange, route)) {
+    if (!allowsAnonymous(exchange, route)) {
       if (exchange.headers.authorization !== undefined) exchange.timings.start('auth');
-      caller = await callerOf(responder, came, mayAssume(exchange, route));
-      const seen = latelySeen(caller);
+      caller = await callerOf(responder, received, mayAssume(exchange, route));
+      const seen = freshLook(caller);
       promised = seen && date.promised(seen.now);
-      await count(responder, exchange, { caller, extra });
+      await admitRequest(responder, exchange, { caller, extra });
     }
-    const reply = await answer(responder, exchange, { route, extra, caller });
+    const reply = await answerRoute(responder, exchange, { route, extra, caller });
     if (exchange.method !== 'HEAD') use = useOf(reply);
-    if (latelySeen(caller) === undefined) promised = undefined;
-    const own = hasEvents(reply) ? { standing: () => standingOf(responder, came) } : {};
+    if (freshLook(caller) === undefined) promised = undefined;
+    const own = hasEvents(reply) ? { standing: () => keyStatusOf(responder, received) } : {};
     return { ...reply, ...own, headers: { ...extra, ...reply.headers }, date: promised };
   } catch (error) {
-    return explain(responder, exchange, extra, error);
+    return replyToError(responder, exchange, extra, error);
   } finally {
-    if (caller.kind === 'known') usage.note(caller.key.id, use, options.clock.now());
+    if (caller.kind === 'known') usage.addRequest(caller.key.id, use, options.clock.now());
   }
 }
 
 function useOf({ rows = 0, window, walk, body }: Reply): RequestUse {
-  const bytes = body.reduce((sum, part) => sum + bytesOf(part), 0);
+  const bytes = body.reduce((sum, part) => sum + byteLengthOf(part), 0);
   return { rows, bytes, window, walk };
 }
 
@@ -92,15 +99,15 @@ function preflight(extra: Readonly<Record<string, string>>, allow: string): Repl
 }
 
 /** What is known about a request before it is handled. */
-interface Begun extends Asking {
+interface PendingRequest extends ClientState {
   readonly route: Route;
 }
 
-async function answer(responder: Responder, exchange: Exchange, begun: Begun): Promise<Reply> {
+async function answerRoute(responder: Responder, exchange: Exchange, begun: PendingRequest): Promise<Reply> {
   const { route, extra } = begun;
   const { context } = responder;
   const { method, headers, path, query } = exchange;
-  if (route.kind === 'admin') return operate(responder, exchange, begun, route.path);
+  if (route.kind === 'admin') return answerAdminPort(responder, exchange, begun, route.path);
   const meaning = meaningOf(exchange, route.kind === 'reso' || route.kind === 'native');
   if (meaning.kind === 'options') return preflight(extra, meaning.allow);
   if (meaning.kind === 'refused') {
@@ -115,7 +122,7 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
       if (path === '/') Object.assign(extra, describedBy(exchange.base));
       throw platError('pathNotFound', { path });
     case 'front':
-      return front(responder, exchange, begun, route.front);
+      return answerFront(responder, exchange, begun, route.front);
     case 'media':
       return servedFile(responder.files, exchange, route.path, await context.store.now());
     case 'console':
@@ -124,40 +131,45 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
       const { views, streams, queue } = responder;
       const session = await sessionOf(responder, exchange, begun);
       const own = { ...context, views, streams, turn: (name: string) => queue.enter(name) };
-      return events(own, exchange, session);
+      return answerEvents(own, exchange, session);
     }
     case 'reso':
     case 'native':
     case 'facets': {
       const { replies, views } = responder;
       const damaged = responder.options.damaged?.();
-      const answerBy = { reso, native, facets }[route.kind];
+      const answerBy = { reso: answerReso, native: answerNative, facets: answerFacets }[route.kind];
       const serve = async (seen: Look | AssumedLook): Promise<Reply> => {
-        const session = await sessionBy(responder, exchange, begun, seen);
+        const session = await sessionFromLook(responder, exchange, begun, seen);
         const look = 'holds' in seen ? seen : undefined;
         const read = { ...context.read, caller: exchange.account, damaged, look };
         const asked = await withWholeQuery(exchange, meaning);
         const own = asked.path === path ? route : routeOf(asked);
         const make = () => answerBy({ context: { ...context, read }, exchange: asked, session }, own.path);
-        return damaged === undefined ? replies.of(asked, session, seen.commit, make) : make();
+        return damaged === undefined ? replies.getOrMake(asked, session, seen.commit, make) : make();
       };
-      return surely(begun.caller, serve, ({ key, model }) => {
+      return withConfirmedState(begun.caller, serve, ({ key, model }) => {
         if (damaged !== undefined || exchange.as !== undefined) return false;
-        return replies.isWorthALook(exchange, { key, view: views.of(key, model), model });
+        return replies.shouldQueryStoreFirst(exchange, { key, view: views.viewOf(key, model), model });
       });
     }
   }
 }
 
 /** Handles a request on the admin port. */
-async function operate(responder: Responder, exchange: Exchange, begun: Begun, path: string): Promise<Reply> {
+async function answerAdminPort(
+  responder: Responder,
+  exchange: Exchange,
+  begun: PendingRequest,
+  path: string,
+): Promise<Reply> {
   const { method, query } = exchange;
   const allow = allowedOf(path);
   if (method === 'OPTIONS') return { status: 204, headers: { ...begun.extra, allow }, body: [] };
   refuseTokenInQuery(query);
-  if (!isOpen(exchange, begun.route)) await sessionOf(responder, exchange, begun);
+  if (!allowsAnonymous(exchange, begun.route)) await sessionOf(responder, exchange, begun);
   try {
-    return await admin(responder.admin, exchange, path);
+    return await answerAdmin(responder.admin, exchange, path);
   } catch (error) {
     if (error instanceof PlatError && error.status === 405) begun.extra.allow = allow;
     throw error;
@@ -165,7 +177,12 @@ async function operate(responder: Responder, exchange: Exchange, begun: Begun, p
 }
 
 /** Handles the paths that need no key. The store is read only for a description of what a key may see. */
-async function front(responder: Responder, exchange: Exchange, begun: Begun, asked: Front): Promise<Reply> {
+async function answerFront(
+  responder: Responder,
+  exchange: Exchange,
+  begun: PendingRequest,
+  asked: Front,
+): Promise<Reply> {
   switch (asked.kind) {
     case 'greeting':
       return greeting(exchange);
@@ -180,7 +197,7 @@ async function front(responder: Responder, exchange: Exchange, begun: Begun, ask
       const context = { ...responder.context, read: { ...read, caller: account } };
       const members =
         session === undefined ? undefined : await enumerationsOf({ context, exchange, session });
-      const text = description(surface, base, model, session?.view, members);
+      const text = openApiDocument(surface, base, model, session?.view, members);
       return { status: 200, headers: { 'content-type': JSON_TYPE, ...describedBy(base) }, body: [text] };
     }
   }
@@ -201,7 +218,7 @@ async function withWholeQuery(
 const STORE_PATIENCE = 30;
 
 /** The response does not reveal where the store is or what is wrong with it; the log does. */
-function withoutPlace(error: PlatError): PlatError {
+function hideStoreDetails(error: PlatError): PlatError {
   if (!error.code.startsWith('store') || error.code === 'storeUnavailable') return error;
   return platError('storeUnavailable', {}, { cause: error, retryAfter: error.retryAfter ?? STORE_PATIENCE });
 }
@@ -209,7 +226,7 @@ function withoutPlace(error: PlatError): PlatError {
 /**
  * Turns whatever was thrown into a response. Errors that are not meant for clients are logged, and the client gets a general one.
  */
-function explain(
+function replyToError(
   { log, damages, options }: Responder,
   exchange: Exchange,
   extra: Record<string, string>,
@@ -217,7 +234,7 @@ function explain(
 ): Reply {
   const shown =
     error instanceof PlatError
-      ? withoutPlace(error)
+      ? hideStoreDetails(error)
       : platError('internal', { requestId: exchange.id }, { cause: error });
   const isDamage = error instanceof PlatError && error.code === 'storeDamaged';
   if (isDamage && !(error.cause instanceof DamagedRecord)) options.onUnknownDamage?.();
@@ -227,11 +244,11 @@ function explain(
     const facts = { requestId: exchange.id, ...(shown.cause === undefined ? {} : { err: shown.cause }) };
     log[shown.code === 'internal' ? 'error' : 'warn'](facts, shown.message);
   }
-  return refusal(exchange, shown, extra);
+  return envelopedError(exchange, shown, extra);
 }
 
 /** The header by which a client whose position in the sequence of changes has expired learns where to start again. */
-function goingOn(goOn: GoOn | undefined): Readonly<Record<string, string>> {
+function resumeHeaders(goOn: ResumePoint | undefined): Readonly<Record<string, string>> {
   switch (goOn?.kind) {
     case undefined:
       return {};
@@ -243,18 +260,18 @@ function goingOn(goOn: GoOn | undefined): Readonly<Record<string, string>> {
 }
 
 /** An error in the envelope of the requested interface. */
-export function refusal(
+export function envelopedError(
   exchange: Exchange,
   error: PlatError,
   extra: Readonly<Record<string, string>> = {},
 ): Reply {
   const route = routeOf(exchange);
   const headers = {
-    ...versionOf(exchange, route),
+    ...odataVersionHeader(exchange, route),
     ...extra,
     ...(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     ...(error.retryAfter === undefined ? {} : { 'retry-after': String(error.retryAfter) }),
-    ...goingOn(error.goOn),
+    ...resumeHeaders(error.goOn),
   };
-  return isNative(exchange, route) ? nativeError(error, headers) : resoError(error, headers);
+  return isNativeRoute(exchange, route) ? nativeError(error, headers) : resoError(error, headers);
 }

@@ -2,14 +2,14 @@
 import type { Logger } from 'pino';
 import type { RequestQueue } from './access/budget.ts';
 import type { RequestLimiter } from './access/rate-limits.ts';
-import type { Standings } from './access/standings.ts';
+import type { KeyStatusCache } from './access/standings.ts';
 import type { UsageRecorder } from './access/usage.ts';
-import type { Views } from './access/views.ts';
+import type { ViewCache } from './access/views.ts';
 import type { AdminContext } from './admin/admin-route.ts';
 import type { EventStreams } from './events/event-streams.ts';
 import type { ServiceContext } from './exchange.ts';
 import type { FileContext } from './front/media.ts';
-import type { KeptReplies } from './kept/kept-replies.ts';
+import type { ResponseCache } from './kept/kept-replies.ts';
 import type { ServiceOptions } from './options.ts';
 import type { LoggedDamages } from './reply/errors.ts';
 import type { PromisedDate } from './reply/promised-date.ts';
@@ -23,11 +23,11 @@ export interface Responder {
   readonly limiter: RequestLimiter;
   readonly queue: Pick<RequestQueue, 'enter'>;
   readonly usage: UsageRecorder;
-  readonly views: Views;
+  readonly views: ViewCache;
   /** The open event streams. */
   readonly streams: EventStreams;
-  readonly standings: Standings;
-  readonly replies: KeptReplies;
+  readonly standings: KeyStatusCache;
+  readonly replies: ResponseCache;
   readonly log: Logger;
   /** The damages that have been logged: every read of a damaged record fails in the same way, so each is logged once. */
   readonly damages: LoggedDamages;

@@ -2,7 +2,7 @@
  * Which interface a request is for, and what follows from that alone: whether it needs a key, and in which envelope
  * errors are reported. It must not know the responses.
  */
-import { isOpenAdminPath } from './admin/router.ts';
+import { adminPathAllowsAnonymous } from './admin/router.ts';
 import { FACETS_ROOT } from './console/facets.ts';
 import { CONSOLE_ROOT } from './console/pages.ts';
 import { EVENTS_PATH } from './events/events.ts';
@@ -49,24 +49,24 @@ export function routeOf({ surface, path, headers, as }: Exchange): Route {
 }
 
 /** An unknown path belongs to the interface that it resembles. */
-export const isNative = ({ path }: Exchange, { kind }: Route): boolean =>
+export const isNativeRoute = ({ path }: Exchange, { kind }: Route): boolean =>
   kind === 'native' || (kind === 'none' && isNativePath(path));
 
 /** Whether the response is in the envelope of the RESO interface, which also answers paths of no interface. */
 const isOdata = (exchange: Exchange, route: Route): boolean =>
-  route.kind === 'reso' || (route.kind === 'none' && !isNative(exchange, route));
+  route.kind === 'reso' || (route.kind === 'none' && !isNativeRoute(exchange, route));
 
-export const versionOf = (exchange: Exchange, route: Route): Record<string, string> =>
+export const odataVersionHeader = (exchange: Exchange, route: Route): Record<string, string> =>
   isOdata(exchange, route) ? { 'odata-version': responseVersion(exchange.headers) } : {};
 
 /** Whether no key is needed: files have a signature in their URL, and probes have no key. */
-export function isOpen(exchange: Exchange, route: Route): boolean {
+export function allowsAnonymous(exchange: Exchange, route: Route): boolean {
   switch (route.kind) {
     case 'media':
     case 'console':
       return true;
     case 'admin':
-      return isOpenAdminPath(exchange, route.path);
+      return adminPathAllowsAnonymous(exchange, route.path);
     case 'front':
       // A request with a key gets the description of what that key sees.
       return route.front.kind !== 'description' || exchange.headers.authorization === undefined;

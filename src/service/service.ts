@@ -1,6 +1,6 @@
 /** Starts and stops the service: its listeners, and what they share. It must not know how a request is answered. */
 import type { Logger } from 'pino';
-import { within } from '../shared/within.ts';
+import { settlesWithin } from '../shared/within.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadinessCheck } from './admin/readiness.ts';
 import { type Listener, reachedAddress } from './http/base-address.ts';
@@ -74,7 +74,7 @@ export async function startService(
     clearInterval(sweeping);
     parts.close();
     // Another process may hold the write lock of the store for longer than this one can wait.
-    if (!(await within(end - performance.now(), parts.record()))) {
+    if (!(await settlesWithin(end - performance.now(), parts.record()))) {
       log.warn('the store did not respond in time: the usage of the last minute may not be recorded');
     }
   };

@@ -5,47 +5,49 @@
 import { LRUCache } from 'lru-cache';
 
 /** The size of a cache. */
-export interface CacheUse {
+export interface CacheSize {
   readonly name: string;
   readonly entries: number;
   readonly bytes: number;
 }
 
 /** Something that reports the memory that it uses. */
-export interface Reported {
-  readonly use: Omit<CacheUse, 'name'>;
+export interface SizedCache {
+  readonly use: Omit<CacheSize, 'name'>;
 }
 
-interface Report {
+interface RegisteredCache {
   readonly name: string;
   /** Weak, so that a cache need not be unregistered. */
-  readonly of: WeakRef<Reported>;
+  readonly of: WeakRef<SizedCache>;
 }
 
-const reports = new Set<Report>();
+const registeredCaches = new Set<RegisteredCache>();
 
-/** Includes a cache in `cachesInUse` for as long as it is alive. @returns a function that ends this earlier */
-export function reportCache(name: string, cache: Reported): () => void {
-  const report: Report = { name, of: new WeakRef(cache) };
-  reports.add(report);
-  gone.register(cache, report);
-  return () => void reports.delete(report);
+/** Includes a cache in `cacheSizes` for as long as it is alive. @returns a function that ends this earlier */
+export function registerCache(name: string, cache: SizedCache): () => void {
+  const entry: RegisteredCache = { name, of: new WeakRef(cache) };
+  registeredCaches.add(entry);
+  unregisterCollected.register(cache, entry);
+  return () => void registeredCaches.delete(entry);
 }
 
-const gone = new FinalizationRegistry<Report>((report) => void reports.delete(report));
+const unregisterCollected = new FinalizationRegistry<RegisteredCache>(
+  (report) => void registeredCaches.delete(report),
+);
 
 /** The caches of this thread; sizes of caches with the same name are added. */
-export const cachesInUse = (): readonly CacheUse[] =>
-  addUses(
-    [...reports].flatMap(({ name, of }) => {
+export const cacheSizes = (): readonly CacheSize[] =>
+  sumCacheSizes(
+    [...registeredCaches].flatMap(({ name, of }) => {
       const use = of.deref()?.use;
       return use === undefined ? [] : [{ name, ...use }];
     }),
   );
 
-export function addUses(uses: readonly CacheUse[]): readonly CacheUse[] {
-  const sums = new Map<string, CacheUse>();
-  for (const { name, entries, bytes } of uses) {
+export function sumCacheSizes(sizes: readonly CacheSize[]): readonly CacheSize[] {
+  const sums = new Map<string, CacheSize>();
+  for (const { name, entries, bytes } of sizes) {
     const sum = sums.get(name) ?? { name, entries: 0, bytes: 0 };
     sums.set(name, { name, entries: sum.entries + entries, bytes: sum.bytes + bytes });
   }
@@ -67,23 +69,23 @@ interface CacheBounds {
 }
 
 /** A map from texts with a limit in bytes, which evicts the least recently used entry. */
-export class BoundedCache<V extends NonNullable<unknown>> implements Reported {
+export class BoundedCache<V extends NonNullable<unknown>> implements SizedCache {
   readonly #kept: LRUCache<string, V>;
   readonly #end: () => void;
   /** The value whose size is being changed. */
   #resized: V | undefined;
 
-  /** @param dropped called with each value that leaves the cache */
-  constructor(name: string, { bytes, entries }: CacheBounds, dropped?: (value: V) => void) {
+  /** @param onEvict called with each value that leaves the cache */
+  constructor(name: string, { bytes, entries }: CacheBounds, onEvict?: (value: V) => void) {
     this.#kept = new LRUCache({
       maxSize: bytes,
       max: entries,
-      dispose: dropped && ((value) => value !== this.#resized && dropped(value)),
+      dispose: onEvict && ((value) => value !== this.#resized && onEvict(value)),
     });
-    this.#end = reportCache(name, this);
+    this.#end = registerCache(name, this);
   }
 
-  get use(): Reported['use'] {
+  get use(): SizedCache['use'] {
     return { entries: this.#kept.size, bytes: this.#kept.calculatedSize };
   }
 

@@ -1,7 +1,7 @@
 /**
- * Texts by short keys that are looked up where they are, in UTF-8 among other bytes: to make a string of each key and to look that up
- * takes several times as long. Each text lies behind its key in one piece of memory, so that a look-up and the copy of what it finds
- * wait for memory as rarely as possible.
+ * A hash map from short byte strings to byte strings. A key is looked up as a slice of a larger buffer, in UTF-8: decoding each key
+ * to a string first takes several times as long. Each text is stored directly after its key, so that a lookup and the copy of its
+ * result cause as few cache misses as possible.
  */
 
 /** No text has the key. */
@@ -9,14 +9,14 @@ export const NO_TEXT = -1;
 
 /** The numbers of a slot: the hash of the key, and where the text begins. */
 const SLOT = 2;
-/** In place of where it begins: a slot without a text, and one whose text was removed. */
+/** Instead of the place of a text: the slot is empty, or its text was removed. */
 const [EMPTY, REMOVED] = [0, -1];
-/** Before a text stand the lengths of its key and of itself. */
+/** The distances from a text back to the stored lengths of its key and of itself. */
 const [KEY_LENGTH, LENGTH] = [8, 4];
 const FIRST_BYTES = 4 * 1024;
 const FIRST_SLOTS = 64;
 
-export class ByteTexts {
+export class ByteStringMap {
   /** Only ever appended to: what `find` has returned stays readable, whatever is put or deleted afterwards. */
   #memory = Buffer.allocUnsafeSlow(FIRST_BYTES);
   /** The same memory. */
@@ -102,13 +102,13 @@ export class ByteTexts {
       const place = slots[at + 1] ?? REMOVED;
       if (slots[at] !== hash || place === REMOVED) continue;
       if (this.#lengths.getUint32(place - KEY_LENGTH) !== length) continue;
-      let own = place - KEY_LENGTH - length;
-      let other = start;
-      while (other < end && memory[own] === bytes[other]) {
-        own++;
-        other++;
+      let storedAt = place - KEY_LENGTH - length;
+      let soughtAt = start;
+      while (soughtAt < end && memory[storedAt] === bytes[soughtAt]) {
+        storedAt++;
+        soughtAt++;
       }
-      if (other === end) return at;
+      if (soughtAt === end) return at;
     }
     return -1;
   }

@@ -15,7 +15,7 @@ export interface Clock {
 export const LONGEST_TIMER = 5 * 60_000;
 
 /** A sleep of any length, made of as many timers as necessary. */
-export const sleepBy =
+export const makeSleep =
   (timer: (milliseconds: number, signal?: AbortSignal) => Promise<unknown>): Clock['sleep'] =>
   async (milliseconds, signal) => {
     for (let left = milliseconds; left > 0 && !signal?.aborted; left -= LONGEST_TIMER) {
@@ -42,7 +42,7 @@ export async function sleepUntil(
 
 export const systemClock: Clock = {
   now: Date.now,
-  sleep: sleepBy((milliseconds, signal) => setTimeout(milliseconds, undefined, { signal })),
+  sleep: makeSleep((milliseconds, signal) => setTimeout(milliseconds, undefined, { signal })),
 };
 
 /** A clock that never goes back within an epoch of its store, even when the system clock is set back. */

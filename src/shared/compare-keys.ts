@@ -1,4 +1,4 @@
-/** The order of keys, which is that of their bytes in UTF-8 (I1): as both engines compare them. */
+/** The order of keys: that of their UTF-8 bytes (I1), in which both engines compare them. */
 
 const SURROGATE = /[\ud800-\udfff]/;
 

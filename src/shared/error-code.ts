@@ -1,4 +1,4 @@
-/** What an error says, whatever was thrown. */
+/** The message of an error, or of any other value that was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** What was thrown, as an error. */

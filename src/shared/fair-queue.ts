@@ -20,15 +20,15 @@ export interface QueueBounds {
   readonly patience?: number;
 }
 
-/** A turn: `using turn = await queue.enter(name)`. It ends once. */
-export interface Turn extends Disposable {
-  end(): void;
+/** A permit to use the resource: `using permit = await queue.acquire(name)`. Releasing it again has no effect. */
+export interface Permit extends Disposable {
+  release(): void;
   /** Registers a callback for the end, which receives the duration in milliseconds. */
-  onEnd(listener: (milliseconds: number) => void): void;
+  onRelease(listener: (milliseconds: number) => void): void;
 }
 
 interface Waiting {
-  readonly resolve: (turn: Turn) => void;
+  readonly resolve: (turn: Permit) => void;
   readonly reject: (error: Error) => void;
   timer: NodeJS.Timeout | undefined;
 }
@@ -46,10 +46,11 @@ const isActive = ({ waiting, running, seen }: Owner, recent: number): boolean =>
   running > 0 || waiting.length > 0 || seen > recent;
 
 /** The seconds after which a refused client may retry. */
-const COME_BACK = 5;
+const RETRY_AFTER_SECONDS = 5;
 
 /** The error of a request for which there is no room. */
-export const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK });
+export const overloadedError = () =>
+  platError('overloaded', { seconds: RETRY_AFTER_SECONDS }, { retryAfter: RETRY_AFTER_SECONDS });
 
 /** The milliseconds for which a name counts as active after its last turn. */
 const RECENT = 1000;
@@ -90,8 +91,9 @@ export class FairQueue {
   }
 
   /** @throws PlatError `overloaded` if too many requests wait and this name has the most, or after waiting too long */
-  enter(name: string): Promise<Turn> {
-    if (this.#waiting >= this.#bounds.waiting && !this.#makeRoom(name)) return Promise.reject(refused());
+  acquire(name: string): Promise<Permit> {
+    if (this.#waiting >= this.#bounds.waiting && !this.#makeRoom(name))
+      return Promise.reject(overloadedError());
     const owner = this.#ownerOf(name);
     const { turns, long } = this.#bounds;
     // Nobody waits, and all short turns may go to one name.
@@ -139,7 +141,7 @@ export class FairQueue {
     }
   }
 
-  #grant(name: string, owner: Owner): Turn {
+  #grant(name: string, owner: Owner): Permit {
     this.#running++;
     owner.running++;
     this.#level = Math.max(this.#level, owner.used);
@@ -166,7 +168,7 @@ export class FairQueue {
     return best;
   }
 
-  #turnOf(name: string, owner: Owner): Turn {
+  #turnOf(name: string, owner: Owner): Permit {
     const began = this.#now();
     let ended = false;
     let listener: ((milliseconds: number) => void) | undefined;
@@ -182,10 +184,10 @@ export class FairQueue {
       this.#forget(name, owner);
       listener?.(lasted);
     };
-    const onEnd: Turn['onEnd'] = (next) => {
+    const onEnd: Permit['onRelease'] = (next) => {
       listener = next;
     };
-    return { end, onEnd, [Symbol.dispose]: end };
+    return { release: end, onRelease: onEnd, [Symbol.dispose]: end };
   }
 
   /** Forgets an inactive name that has used no more time than a new one starts with. */
@@ -218,7 +220,7 @@ export class FairQueue {
     owner.waiting.splice(place, 1);
     this.#waiting--;
     clearTimeout(one.timer);
-    one.reject(refused());
+    one.reject(overloadedError());
     this.#forget(name, owner);
   }
 }

@@ -2,10 +2,10 @@
  * Detects the type of a file by its first bytes, whatever its name: compressed, UTF-16, a table, JSON, or a format
  * that plat does not read and reports by name. This module knows nothing of records or of how a file is used.
  */
-import { looksLikeTable, MARK } from './table-form.ts';
+import { BYTE_ORDER_MARK, looksLikeTable } from './table-form.ts';
 
 /** The number of bytes that the detection reads. */
-export const BEGINNING = 4096;
+export const DETECTION_BYTES = 4096;
 
 const startsWith = (bytes: Buffer, magic: string): boolean =>
   bytes.subarray(0, magic.length).equals(Buffer.from(magic, 'latin1'));
@@ -16,7 +16,11 @@ export const isGzip = (bytes: Buffer): boolean => startsWith(bytes, '\x1f\x8b');
  * Formats with a signature that plat does not read, or that contain no records. `FILE` is replaced by the name of the
  * file.
  */
-const FOREIGN: readonly (readonly [is: (bytes: Buffer) => boolean, what: string, remedy: string])[] = [
+const UNSUPPORTED_FORMATS: readonly (readonly [
+  is: (bytes: Buffer) => boolean,
+  what: string,
+  remedy: string,
+])[] = [
   [
     (bytes) => isZip(bytes) && /\[Content_Types\]\.xml|xl\//.test(bytes.toString('latin1')),
     'an Excel workbook',
@@ -35,21 +39,25 @@ const FOREIGN: readonly (readonly [is: (bytes: Buffer) => boolean, what: string,
   ],
   [
     (bytes) => startsWith(bytes, '\x28\xb5\x2f\xfd'),
-    'packed by zstd',
-    'unpack it: zstd -dc FILE | plat import … -',
+    'compressed with zstd',
+    'decompress it: zstd -dc FILE | plat import … -',
   ],
-  [(bytes) => startsWith(bytes, '\xfd7zXZ\0'), 'packed by xz', 'unpack it: xz -dc FILE | plat import … -'],
+  [
+    (bytes) => startsWith(bytes, '\xfd7zXZ\0'),
+    'compressed with xz',
+    'decompress it: xz -dc FILE | plat import … -',
+  ],
   [
     (bytes) => /^BZh[1-9]1AY/.test(bytes.toString('latin1', 0, 8)),
-    'packed by bzip2',
-    'unpack it: bzip2 -dc FILE | plat import … -',
+    'compressed with bzip2',
+    'decompress it: bzip2 -dc FILE | plat import … -',
   ],
   [(bytes) => startsWith(bytes, 'PAR1'), 'a Parquet file', 'write it as NDJSON or CSV first'],
   [(bytes) => startsWith(bytes, '%PDF'), 'a PDF', 'ask its sender for JSON or CSV'],
   [
     (bytes) => /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)/i.test(bytes.toString('latin1', 0, 200)),
     'a web page (HTML)',
-    'perhaps an answer that asks to log in, or an error; ask for JSON',
+    'perhaps a login page or an error page; ask for JSON',
   ],
   [
     (bytes) => /^(?:\xef\xbb\xbf)?\s*<[?!a-z]/i.test(bytes.toString('latin1', 0, 200)),
@@ -91,14 +99,14 @@ const SHOWN = 60;
 export function kindOf(bytes: Buffer): FileKind {
   if (isGzip(bytes)) return { kind: 'gzip' };
   if (startsWith(bytes, 'SQLite format 3\0')) return { kind: 'sqlite' };
-  const found = FOREIGN.find(([is]) => is(bytes));
+  const found = UNSUPPORTED_FORMATS.find(([is]) => is(bytes));
   if (found !== undefined) return { kind: 'foreign', what: found[1], remedy: found[2] };
   const text = textOfBeginning(bytes);
   if (/^(?:\xef\xbb\xbf)?\s*[[{]/.test(text.toString('latin1'))) return { kind: 'json' };
   if (!looksLikeTable(text)) return { kind: 'unknown' };
   const [header = ''] = text
     .toString()
-    .replace(MARK, '')
+    .replace(BYTE_ORDER_MARK, '')
     .split(/[\r\n]/, 1);
   return { kind: 'table', header: header.slice(0, SHOWN) };
 }

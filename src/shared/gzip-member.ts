@@ -9,7 +9,7 @@ import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from '
 /** A part that was deflated. */
 export interface Deflated {
   readonly bytes: Uint8Array;
-  /** Of the part as it was. */
+  /** The CRC-32 of the uncompressed part. */
   readonly crc: number;
   readonly length: number;
   /** x^(8 length) modulo the polynomial of the checksum, which appends the part to a checksum. */
@@ -25,17 +25,17 @@ export interface DeflatedList {
 
 const deflating = promisify(deflateRaw);
 
-/** Output that comes at once: each piece costs a turn of the event loop. */
+/** The smallest output buffer, in bytes: each chunk of output costs a turn of the event loop. */
 const SMALLEST_CHUNK = 1024;
 
 /** Deflates a part off the calling thread. */
 export async function deflatePart(text: Uint8Array, level: number): Promise<Deflated> {
-  return deflatedOf(text, await deflating(text, optionsOf(text, level)));
+  return makeDeflated(text, await deflating(text, optionsOf(text, level)));
 }
 
 /** Deflates a part. */
 export const deflatePartNow = (text: Uint8Array, level: number): Deflated =>
-  deflatedOf(text, deflateRawSync(text, optionsOf(text, level)));
+  makeDeflated(text, deflateRawSync(text, optionsOf(text, level)));
 
 const optionsOf = ({ length }: Uint8Array, level: number): ZlibOptions => ({
   level,
@@ -43,13 +43,13 @@ const optionsOf = ({ length }: Uint8Array, level: number): ZlibOptions => ({
   finishFlush: constants.Z_FULL_FLUSH,
 });
 
-const deflatedOf = (text: Uint8Array, bytes: Uint8Array): Deflated =>
-  deflatedAs(bytes, crc32(text), text.length);
+const makeDeflated = (text: Uint8Array, bytes: Uint8Array): Deflated =>
+  deflatedFrom(bytes, crc32(text), text.length);
 
 /**
- * A copy without the spare memory of the compressor, in pages of the system of its own: the memory of a resizable buffer
- * returns to the system as soon as it is collected. Parts are kept for long, and between them malloc would leave gaps that
- * nothing else fits into.
+ * A copy without the spare capacity of the compressor's buffer, in memory pages of its own: the memory of a resizable buffer
+ * returns to the operating system as soon as the buffer is garbage-collected. Parts live long; allocated by malloc, they would
+ * fragment the heap.
  */
 function copied(bytes: Uint8Array): Uint8Array {
   const { length } = bytes;
@@ -58,8 +58,8 @@ function copied(bytes: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** A part that was deflated before. @param crc of the part as it was @param length of the part as it was */
-export const deflatedAs = (bytes: Uint8Array, crc: number, length: number): Deflated => {
+/** A part from bytes that were deflated earlier. @param crc of the uncompressed part @param length of the uncompressed part */
+export const deflatedFrom = (bytes: Uint8Array, crc: number, length: number): Deflated => {
   return { bytes: copied(bytes), crc, length, shift: shiftOf(length) };
 };
 
@@ -86,7 +86,7 @@ export function gzipMember(parts: readonly (Uint8Array | DeflatedList)[]): reado
         crc = crc32(COMMA, crc);
         pieces.push(STORED_COMMA);
       }
-      crc = (multiplied(deflated.shift, crc) ^ deflated.crc) >>> 0;
+      crc = (multiplyModulo(deflated.shift, crc) ^ deflated.crc) >>> 0;
       pieces.push(deflated.bytes);
     }
   }
@@ -121,7 +121,7 @@ const POLYNOMIAL = 0xedb88320;
 const ONE = 0x80000000;
 
 /** The product of two polynomials modulo that of the checksum. */
-function multiplied(left: number, right: number): number {
+function multiplyModulo(left: number, right: number): number {
   let product = 0;
   let factor = right;
   for (let bit = ONE; bit !== 0; bit >>>= 1) {
@@ -136,7 +136,7 @@ const POWERS: readonly number[] = powers();
 
 function powers(): number[] {
   const found = [ONE >>> 1];
-  for (let power = ONE >>> 1; found.length < 32; found.push(power)) power = multiplied(power, power);
+  for (let power = ONE >>> 1; found.length < 32; found.push(power)) power = multiplyModulo(power, power);
   return found;
 }
 
@@ -145,7 +145,7 @@ function shiftOf(length: number): number {
   let shift = ONE;
   let bits = length * 8;
   for (let power = 0; bits > 0; power++) {
-    if (bits % 2 === 1) shift = multiplied(POWERS[power % 32] ?? ONE, shift);
+    if (bits % 2 === 1) shift = multiplyModulo(POWERS[power % 32] ?? ONE, shift);
     bits = Math.floor(bits / 2);
   }
   return shift;

@@ -6,7 +6,7 @@ declare global {
   }
 }
 
-/** A number that a double does not hold, as the text that it is written as. `JSON.stringify` writes the same digits. */
+/** A number that a double cannot represent, with the text in which it was written. `JSON.stringify` writes the same digits. */
 export class LongNumber {
   readonly text: string;
 
@@ -33,7 +33,7 @@ export const objectsIn = (value: unknown): JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
 /** Parses a text; undefined if it is not JSON. */
-export function parsedJson(text: string): unknown {
+export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,6 +1,6 @@
 /** How long to try, in milliseconds, and by which clock. */
-interface Patience {
-  /** Whether the reason of a failure may pass. */
+interface RetryOptions {
+  /** Whether a failure is transient. */
   readonly passes: (error: unknown) => boolean;
   /** From the first failure on. */
   readonly patience: number;
@@ -10,10 +10,10 @@ interface Patience {
   readonly sleep: (milliseconds: number) => Promise<unknown>;
 }
 
-/** Tries until it succeeds, with pauses while it fails for a reason that may pass. @throws the last error */
-export async function patiently<T>(
+/** Tries until it succeeds, with pauses, while the failures are transient. @throws the last error */
+export async function retryTransient<T>(
   attempt: () => T | Promise<T>,
-  { passes, patience, pause, elapsed = () => performance.now(), sleep }: Patience,
+  { passes, patience, pause, elapsed = () => performance.now(), sleep }: RetryOptions,
 ): Promise<T> {
   for (let end: number | undefined; ; ) {
     try {

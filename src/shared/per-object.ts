@@ -1,6 +1,6 @@
-/** What is computed once for each object, and kept for as long as the object exists. This module knows nothing of the objects. */
+/** Values that are computed once per object and cached for its lifetime. This module knows nothing of the objects. */
 
-export function perObject<K extends WeakKey, V>(make: (object: K) => V): (object: K) => V {
+export function memoizePerObject<K extends WeakKey, V>(make: (object: K) => V): (object: K) => V {
   const made = new WeakMap<K, V>();
   return (object) => made.getOrInsertComputed(object, make);
 }
@@ -8,4 +8,4 @@ export function perObject<K extends WeakKey, V>(make: (object: K) => V): (object
 let last = 0;
 
 /** A number that identifies an object during its lifetime, for keys of caches. */
-export const numberOf: (object: object) => number = perObject(() => ++last);
+export const objectId: (object: object) => number = memoizePerObject(() => ++last);

@@ -4,7 +4,7 @@
  */
 
 /** The byte order mark at the beginning of a text. */
-export const MARK = /^\uFEFF/;
+export const BYTE_ORDER_MARK = /^\uFEFF/;
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
@@ -24,7 +24,7 @@ const NAME = /^"?[A-Za-z_][\w #./()$%&'-]{0,63}"?$/;
 
 /** Whether a text that should be JSON looks like the header of a table. */
 export function looksLikeTable(beginning: Buffer): boolean {
-  const text = beginning.toString().replace(MARK, '');
+  const text = beginning.toString().replace(BYTE_ORDER_MARK, '');
   if (separatorLine(beginning) !== undefined) return true;
   const [header = ''] = text.split(/\r?\n/);
   const cells = header.split(delimiterOf(beginning)).map((cell) => cell.trim());

@@ -6,27 +6,30 @@ import type { Duplex } from 'node:stream';
  */
 const SILENT = 2000;
 
-/** The server neither responded nor ended a statement when its time was up. */
-class Silence extends Error {
+/** Thrown if the server neither responded nor ended a statement within its time limit. */
+class UnresponsiveError extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
 /** Ends a connection that no longer responds, and reports this to its user. */
-export interface Watch {
+export interface Watchdog {
   /** Restarts the timeout with another time limit of statements, in milliseconds. */
-  allow(limit: number): void;
+  setTimeLimit(limit: number): void;
   end(): void;
 }
 
 /** For a connection without a timeout. */
-const NO_WATCH: Watch = { allow: () => undefined, end: () => undefined };
+const NO_WATCHDOG: Watchdog = { setTimeLimit: () => undefined, end: () => undefined };
 
 /**
- * Ends a connection from which no byte was heard, whether the server sends none or this process does not read.
+ * Ends a connection on which no data has arrived for too long, whether the server sends none or this process does not read.
  * @param milliseconds that a statement may take; 0: any time
  */
-export function watch(stream: Pick<Duplex, 'on' | 'off' | 'destroy'>, milliseconds: number): Watch {
-  if (milliseconds === 0) return NO_WATCH;
+export function startWatchdog(
+  stream: Pick<Duplex, 'on' | 'off' | 'destroy'>,
+  milliseconds: number,
+): Watchdog {
+  if (milliseconds === 0) return NO_WATCHDOG;
   let heard = false;
   let ended = false;
   const start = (limit: number): NodeJS.Timeout => {
@@ -37,7 +40,7 @@ export function watch(stream: Pick<Duplex, 'on' | 'off' | 'destroy'>, millisecon
       setImmediate(() => {
         if (ended) return;
         if (heard) timer.refresh();
-        else stream.destroy(new Silence(`Nothing was heard from the server for ${patience} ms`));
+        else stream.destroy(new UnresponsiveError(`Nothing was heard from the server for ${patience} ms`));
       });
     }, patience);
   };
@@ -48,7 +51,7 @@ export function watch(stream: Pick<Duplex, 'on' | 'off' | 'destroy'>, millisecon
   };
   stream.on('data', hear);
   return {
-    allow(limit) {
+    setTimeLimit(limit) {
       clearTimeout(timer);
       timer = start(limit);
     },

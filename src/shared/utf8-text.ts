@@ -11,11 +11,11 @@ const REPLACEMENT = '\ufffd';
 const inLatin1 = (text: string): string => Buffer.from(text).toString('latin1');
 
 /** @param contentType names the character set; UTF-8 if it names none, or one that nobody knows */
-export function decodedText(bytes: Buffer, contentType = ''): string {
+export function decodeText(bytes: Buffer, contentType = ''): string {
   const decoder = decoderOf(/;\s*charset="?([^\s";]+)/i.exec(contentType)?.[1]);
   const text = decoder.decode(bytes);
   if (decoder.encoding !== 'utf-8' || !text.includes(REPLACEMENT)) return text;
-  // Replacement characters that were sent take another form while those are decoded that are made here.
+  // Replacement characters that were sent are substituted while decoding, to distinguish them from those that the decoder inserts.
   const free = Array.from({ length: 32 }, (_, at) => String.fromCharCode(0xfdd0 + at));
   const other = free.find((character) => !text.includes(character)) ?? REPLACEMENT;
   const sent = bytes.toString('latin1').replaceAll(inLatin1(REPLACEMENT), inLatin1(other));

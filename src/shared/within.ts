@@ -1,9 +1,9 @@
 /**
- * Waits for work, but no longer than a time. What continues afterwards is nobody's concern, nor is its failure.
+ * Waits for work, but no longer than a time limit. Work that continues afterwards is not awaited, and its failure is ignored.
  * @param milliseconds may be infinite
  * @returns whether the work has ended
  */
-export async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+export async function settlesWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   const ended = work.then(
     () => true,
     () => true,

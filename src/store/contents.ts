@@ -11,7 +11,7 @@ import type { Row, Session } from './session.ts';
 import type { ContentKey } from './store.ts';
 
 /** A statement that reads whole records in key order. */
-export function contentRows(layout: ResourceLayout, where: Sql = sql`TRUE`): Sql {
+export function selectContents(layout: ResourceLayout, where: Sql = sql`TRUE`): Sql {
   const place = layout.resource.parent === undefined ? [] : [sql`r._parent`, sql`r._parent_resource`];
   const columns = typedFields(layout).map((field) => sql`r.${name(field.name)}`);
   return sql`SELECT ${join([sql`r._key`, ...place, ...columns], ', ')} FROM ${name(layout.columnsTable)} r
@@ -19,7 +19,7 @@ export function contentRows(layout: ResourceLayout, where: Sql = sql`TRUE`): Sql
 }
 
 /** The content of a row; fields without a value are omitted. */
-export function contentOf(layout: ResourceLayout, row: Row): FieldValues {
+export function readContent(layout: ResourceLayout, row: Row): FieldValues {
   const values: Record<string, FieldValue> = {};
   for (const field of layout.fields) {
     const column = ownColumn(layout.resource, field);
@@ -46,5 +46,5 @@ export async function readContents(
     'key' in of
       ? sql`r._key = ${bind(of.key)}`
       : sql`r._parent = ${bind(of.parent)} AND r._parent_resource = ${bind(of.parentResource)}`;
-  return (await rows(contentRows(layout, where))).map((row) => contentOf(layout, row));
+  return (await rows(selectContents(layout, where))).map((row) => readContent(layout, row));
 }

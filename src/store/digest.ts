@@ -58,8 +58,8 @@ export async function digestRange(
     for (let at = 0; at < text.length; ) {
       const end = endOfPortion(text, at);
       const portion = text.subarray(at, end);
-      countBegun(portion, members);
-      for (const part of inCommon(portion, files.base)) hash.update(part);
+      countObjects(portion, members);
+      for (const part of sharedParts(portion, files.base)) hash.update(part);
       at = end;
       // A page is large, so other requests are processed in between.
       await nextTurn();
@@ -79,18 +79,18 @@ export async function digestRange(
 /** Bytes that are processed at once. */
 const PORTION = 2_000_000;
 /** Separates two members of a list. No value contains it, since quotes are escaped. */
-const BETWEEN = Buffer.from('},{"');
+const MEMBER_SEPARATOR = Buffer.from('},{"');
 
 function endOfPortion(text: Buffer, at: number): number {
   if (text.length - at <= PORTION) return text.length;
-  const found = text.indexOf(BETWEEN, at + PORTION);
+  const found = text.indexOf(MEMBER_SEPARATOR, at + PORTION);
   return found < 0 ? text.length : found + 2;
 }
 
 /**
  * Counts objects by their first bytes. Searching for a single byte is several times as fast as searching for a text.
  */
-function countBegun(text: Buffer, members: { readonly begin: Buffer; number: number }[]): void {
+function countObjects(text: Buffer, members: { readonly begin: Buffer; number: number }[]): void {
   for (let at = text.indexOf(BRACE); at >= 0; at = text.indexOf(BRACE, at + 1)) {
     const member = members.find(
       ({ begin }) => text.compare(begin, 0, begin.length, at, at + begin.length) === 0,
@@ -99,7 +99,7 @@ function countBegun(text: Buffer, members: { readonly begin: Buffer; number: num
   }
 }
 
-const STAMP = Buffer.from(`,"${REPLICA_TIMESTAMP}":"`);
+const TIMESTAMP_MEMBER = Buffer.from(`,"${REPLICA_TIMESTAMP}":"`);
 const ADDRESS = Buffer.from('"MediaURL":"');
 /**
  * The URL of a served file up to its path: the signature consists of role, expiry and 32 digits (files/file-signature.ts).
@@ -112,12 +112,12 @@ const QUOTE = 0x22;
  * The parts of a text that two equal copies share.
  * @param base the base URL of the store's own files; empty in a copy, where they are those of its source
  */
-function inCommon(text: Buffer, base: string): Buffer[] {
+function sharedParts(text: Buffer, base: string): Buffer[] {
   const cuts: { from: number; to: number }[] = [];
-  for (let at = text.indexOf(STAMP); at >= 0; ) {
-    const end = text.indexOf(QUOTE, at + STAMP.length) + 1;
+  for (let at = text.indexOf(TIMESTAMP_MEMBER); at >= 0; ) {
+    const end = text.indexOf(QUOTE, at + TIMESTAMP_MEMBER.length) + 1;
     cuts.push({ from: at, to: end });
-    at = text.indexOf(STAMP, end);
+    at = text.indexOf(TIMESTAMP_MEMBER, end);
   }
   for (let at = text.indexOf(ADDRESS); at >= 0; at = text.indexOf(ADDRESS, at + ADDRESS.length)) {
     const from = at + ADDRESS.length;

@@ -6,17 +6,17 @@ import { declare, standardDictionary } from '../dictionary/index.ts';
 import { declaredFields, extendProfile } from '../records/profile.ts';
 import { changeSettings } from '../records/settings.ts';
 import { PromiseQueue } from '../shared/promise-queue.ts';
-import { within } from '../shared/within.ts';
-import { feedPage, feedStatement, KNOWN } from './changes/change-feed.ts';
-import { changesIn, changesSince } from './changes/change-follower.ts';
-import { announcementsBy, CommitWatch } from './changes/commit-watch.ts';
+import { settlesWithin } from '../shared/within.ts';
+import { feedPage, feedStatement, SELECT_RETAINED } from './changes/change-feed.ts';
+import { readChanges, selectChangesSince } from './changes/change-follower.ts';
+import { CommitWatch, listenForCommits } from './changes/commit-watch.ts';
 import { followChanges } from './changes/follow-changes.ts';
 import { webhookStoreOn } from './changes/webhooks.ts';
 import { checkFile, checksOn, checkTables } from './check/check-store.ts';
 import { rewriteInBatches } from './check/rewrite-rows.ts';
-import { mendStatements } from './check/table-faults.ts';
+import { repairStatements } from './check/table-faults.ts';
 import { checkpointsOn } from './checkpoint/checkpoint-tables.ts';
-import { contentOf, contentRows, readContents } from './contents.ts';
+import { readContent, readContents, selectContents } from './contents.ts';
 import type { Engine, LockOptions } from './engine.ts';
 import { historyStoreOn } from './history-store.ts';
 import { keyStoreOn } from './keys/key-store.ts';
@@ -25,21 +25,21 @@ import { readsOf } from './read/reads.ts';
 import { logEverything, logMissing } from './rows/change-log.ts';
 import { LiveModel } from './state/live-model.ts';
 import { readModel } from './state/meta.ts';
-import { watched } from './state/watched.ts';
+import { withTranslatedErrors } from './state/watched.ts';
 import { readStatus } from './status.ts';
 import type { Store } from './store.ts';
-import { checksBeside } from './threads/check-task.ts';
+import { makeThreadedChecks } from './threads/check-task.ts';
 import { DAY_PATIENCE, modelOfToday } from './time/new-day.ts';
 import { removeInBatches, type Written, writeInBatches } from './write/batches.ts';
-import { aheadOf, bringBack, stampStateOf } from './write/bring-back.ts';
+import { aheadOf, moveBackTimestamps, restampStateOf } from './write/bring-back.ts';
 import { commitChange } from './write/commit-change.ts';
 import type { WriteReport } from './write/report.ts';
 import type { WriteSession } from './write/write-session.ts';
 import { StoreWriter } from './write/writer.ts';
 
 /** Time limit in milliseconds for a status, a check, the contents of a record, and a position in a list. */
-const LARGE = 600_000;
-const SMALL = 5000;
+const LARGE_LIMIT = 600_000;
+const SMALL_LIMIT = 5000;
 
 /**
  * Makes the store of an engine that has just connected, and does the work of midnight that is still pending, if
@@ -77,7 +77,7 @@ function storeOn<S extends WriteSession>(
   const { listen } = engine;
   const commits = new CommitWatch({
     rows: (statement) => reading.small.rows(statement),
-    announcements: listen && ((...to) => announcementsBy(listen, ...to)),
+    announcements: listen && ((...to) => listenForCommits(listen, ...to)),
   });
   const closing = new AbortController();
   const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
@@ -98,23 +98,23 @@ function storeOn<S extends WriteSession>(
   const moment = (): number => Math.floor(engine.now());
   const locked = <T>(work: (session: S) => Promise<T>, options?: LockOptions): Promise<T> =>
     exclusively(() => writer.locked(work, options));
-  const writing = (work: (model: StoreModel) => Promise<Written>): Promise<WriteReport> =>
+  const runWrite = (work: (model: StoreModel) => Promise<Written>): Promise<WriteReport> =>
     exclusively(async () => {
       const written = await work(live.stored);
-      live.took(written.model);
-      if (written.report.stamp !== '') engine.sawStamp?.(Date.parse(written.report.stamp));
+      live.replaceStored(written.model);
+      if (written.report.stamp !== '') engine.noteTimestamp?.(Date.parse(written.report.stamp));
       return written.report;
     });
-  const changingModel = (work: () => Promise<StoreModel>): Promise<StoreModel> =>
+  const runModelChange = (work: () => Promise<StoreModel>): Promise<StoreModel> =>
     exclusively(async () => {
       const changed = await work();
-      live.took(changed);
+      live.replaceStored(changed);
       return changed;
     });
-  const checks = checksBeside(
+  const checks = makeThreadedChecks(
     live,
     (work) =>
-      engine.read(live, 'searches', { milliseconds: LARGE }, (session, planner) =>
+      engine.read(live, 'searches', { milliseconds: LARGE_LIMIT }, (session, planner) =>
         work(checksOn(session, planner.model)),
       ),
     engine.checkOnThread,
@@ -123,12 +123,12 @@ function storeOn<S extends WriteSession>(
     reading: reading.searches,
     locked,
     model,
-    commit: (source, change) => writing((current) => commitChange(writer, current, source, change)),
+    commit: (source, change) => runWrite((current) => commitChange(writer, current, source, change)),
   });
   /**
    * A reader that learns of a commit then reads its records, so a server that lags behind the commit must not serve the read.
    */
-  async function seen<T>(learned: Promise<T>): Promise<T> {
+  async function withRefreshedState<T>(learned: Promise<T>): Promise<T> {
     const result = await learned;
     if ((engine.readStores?.() ?? []).length > 0) await engine.ask();
     return result;
@@ -137,9 +137,9 @@ function storeOn<S extends WriteSession>(
   async function close(patience: number): Promise<void> {
     closing.abort();
     const unwatched = commits.close();
-    await within(
+    await settlesWithin(
       patience,
-      live.ended().then(() => queue.idle()),
+      live.whenIdle().then(() => queue.idle()),
     );
     await Promise.all([unwatched, engine.close()]);
   }
@@ -155,25 +155,26 @@ function storeOn<S extends WriteSession>(
     ...(engine.assume === undefined
       ? {}
       : { assume: (tokenHash: string) => engine.assume?.(live, tokenHash) }),
-    keys: watched(keyStoreOn({ reading: reading.small, locked }), explain),
-    history: watched(historyStoreOn({ reading: reading.small, locked }), explain),
-    webhooks: watched(webhookStoreOn({ reading: reading.small, locked }), explain),
-    checkpoints: watched(checkpoints, explain),
-    ...(shared === undefined ? {} : { shared: watched(shared, explain) }),
+    keys: withTranslatedErrors(keyStoreOn({ reading: reading.small, locked }), explain),
+    history: withTranslatedErrors(historyStoreOn({ reading: reading.small, locked }), explain),
+    webhooks: withTranslatedErrors(webhookStoreOn({ reading: reading.small, locked }), explain),
+    checkpoints: withTranslatedErrors(checkpoints, explain),
+    ...(shared === undefined ? {} : { shared: withTranslatedErrors(shared, explain) }),
     ...(engine.readStores === undefined ? {} : { readStores: engine.readStores }),
     ...(engine.caches === undefined ? {} : { caches: engine.caches }),
     ...readsOf({ run: (lane, plan, options) => engine.run(live, lane, plan, options) }),
     positionAfter: (resource, ids, key) =>
-      engine.read(live, 'records', { milliseconds: SMALL }, (session, planner) =>
+      engine.read(live, 'records', { milliseconds: SMALL_LIMIT }, (session, planner) =>
         positionAfter(session, planner.model.layout(resource), ids, key),
       ),
-    changesSince: async (since) => changesIn(since, await reading.small.rows(changesSince(integer(since)))),
+    changesSince: async (since) =>
+      readChanges(since, await reading.small.rows(selectChangesSince(integer(since)))),
     async feed(request) {
-      const rows = await seen(reading.small.rows(feedStatement(await model(), request)));
+      const rows = await withRefreshedState(reading.small.rows(feedStatement(await model(), request)));
       return feedPage(request, rows);
     },
     async changesKnown() {
-      const [row] = await reading.small.rows(KNOWN);
+      const [row] = await reading.small.rows(SELECT_RETAINED);
       return { since: Number(row?.horizon ?? 0), last: Number(row?.last ?? 0) };
     },
     changes: (options = {}) => followChanges(store, options, closing.signal),
@@ -182,9 +183,9 @@ function storeOn<S extends WriteSession>(
       const shown = planShowsFile({ dialect: engine.dialect, model: await model() }, path, role);
       return (await reading.small.rows(shown)).length > 0;
     },
-    horizon: (needed) => seen(engine.horizon(needed)),
+    horizon: (needed) => withRefreshedState(engine.horizon(needed)),
     now: async () => engine.now(),
-    ahead: async () => aheadOf(stampStateOf(clock, await engine.timeState())),
+    ahead: async () => aheadOf(restampStateOf(clock, await engine.timeState())),
     clockJump: async () => (await engine.timeState()).jump,
     async confirmClock(other) {
       await engine.ask();
@@ -192,16 +193,16 @@ function storeOn<S extends WriteSession>(
     },
     restamp: () =>
       exclusively(async () => {
-        const restamped = await bringBack(writer, live.stored);
-        live.took(restamped.model);
+        const restamped = await moveBackTimestamps(writer, live.stored);
+        live.replaceStored(restamped.model);
         return restamped.report;
       }),
 
     write: (resource, records, options = {}) =>
-      writing((current) => writeInBatches(writer, current, resource, records, options)),
-    remove: (resource, keys) => writing((current) => removeInBatches(writer, current, resource, keys)),
+      runWrite((current) => writeInBatches(writer, current, resource, records, options)),
+    remove: (resource, keys) => runWrite((current) => removeInBatches(writer, current, resource, keys)),
     configure: (change) =>
-      changingModel(() =>
+      runModelChange(() =>
         writer.reconfigure(({ settings, profile }) => {
           const changed = changeSettings(settings, change);
           if (changed === settings) return { settings, profile };
@@ -210,14 +211,14 @@ function storeOn<S extends WriteSession>(
           return { settings: changed, profile: extendProfile(profile, declared) };
         }),
       ),
-    beginEpoch: (begin) => changingModel(() => writer.beginEpoch(begin)),
+    beginEpoch: (begin) => runModelChange(() => writer.beginEpoch(begin)),
 
     trouble: () =>
       engine.trouble?.() ?? (damage === undefined ? undefined : `the store is damaged: ${damage}`),
     overdue: () => live.overdue,
     async status() {
       await model();
-      return engine.read(live, 'searches', { milliseconds: LARGE }, async (session, planner) =>
+      return engine.read(live, 'searches', { milliseconds: LARGE_LIMIT }, async (session, planner) =>
         readStatus(session, planner.model, name, await engine.facts(session)),
       );
     },
@@ -232,7 +233,7 @@ function storeOn<S extends WriteSession>(
     rewrite: (resource, keys) =>
       exclusively(async () => {
         const rewritten = await rewriteInBatches(writer, live.stored, resource, keys);
-        live.took(rewritten.model);
+        live.replaceStored(rewritten.model);
         return rewritten.unsure;
       }),
     async mend(readWhole) {
@@ -241,7 +242,7 @@ function storeOn<S extends WriteSession>(
       for (const resource of current.dictionary.resources.keys()) {
         if (!current.stores(resource)) continue;
         const layout = current.layout(resource);
-        const statements = mendStatements(planner, layout, readWhole);
+        const statements = repairStatements(planner, layout, readWhole);
         const isViewWrong = (await engine.viewState(current, layout)) !== 'intact';
         await locked(
           async (session) => {
@@ -257,7 +258,7 @@ function storeOn<S extends WriteSession>(
     },
     async contents(resource, of) {
       await model();
-      return engine.read(live, 'pages', { milliseconds: LARGE }, (session, planner) =>
+      return engine.read(live, 'pages', { milliseconds: LARGE_LIMIT }, (session, planner) =>
         readContents(session, planner.model, resource, of),
       );
     },
@@ -265,8 +266,8 @@ function storeOn<S extends WriteSession>(
       const current = await model();
       if (!current.stores(resource)) return;
       const layout = current.layout(resource);
-      for await (const row of engine.stream(contentRows(layout))) {
-        yield JSON.stringify(contentOf(layout, row));
+      for await (const row of engine.stream(selectContents(layout))) {
+        yield JSON.stringify(readContent(layout, row));
       }
     },
     backup: (file, onProgress) => engine.backup(file, onProgress),
@@ -275,5 +276,5 @@ function storeOn<S extends WriteSession>(
       return closed;
     },
   };
-  return watched(store, explain);
+  return withTranslatedErrors(store, explain);
 }

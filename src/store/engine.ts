@@ -9,7 +9,7 @@ import type { Sql } from '../compile/fragment.ts';
 import type { ResourceLayout } from '../compile/layout/index.ts';
 import type { StoreModel } from '../compile/model.ts';
 import type { StoreSettings } from '../records/settings.ts';
-import type { CacheUse } from '../shared/bounded-cache.ts';
+import type { CacheSize } from '../shared/bounded-cache.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Listen } from './changes/commit-watch.ts';
 import type { FileFault, OnProgress } from './check/checks.ts';
@@ -18,7 +18,7 @@ import type { ColumnsOf } from './copy/raw-tables.ts';
 import type { Lane } from './read/lanes.ts';
 import type { ReadResult, ReadTask } from './read/read-task.ts';
 import type { Row, Session } from './session.ts';
-import type { Shared } from './shared.ts';
+import type { SharedState } from './shared.ts';
 import type { LiveModel, ModelSource } from './state/live-model.ts';
 import type { TimeState } from './state/meta.ts';
 import type { AssumedLook, Horizon, Look, ReadOptions, ReadStoreState, StoreStatus } from './store.ts';
@@ -41,7 +41,7 @@ export interface EngineOptions extends ClockTrust {
 }
 
 /** What is trusted to tell a jump of the clock: this machine, unless a clock was passed in. */
-export const trustOf = ({ clock, machine, allowClockJump }: EngineOptions): ClockTrust => ({
+export const clockTrustOf = ({ clock, machine, allowClockJump }: EngineOptions): ClockTrust => ({
   allowClockJump,
   machine: machine ?? (clock === undefined ? thisMachine() : undefined),
 });
@@ -93,11 +93,11 @@ export interface Engine<S extends WriteSession = WriteSession> extends Pick<Mode
   readonly secret: string;
   readonly dialect: Dialect;
   readonly writing: WriteEngine<S>;
-  readonly shared?: Shared;
+  readonly shared?: SharedState;
   /** Sessions for single statements: the small ones that every request needs, and those of commands. */
   readonly reading: Readonly<Record<'small' | 'searches', Session>>;
   readStores?(): readonly ReadStoreState[];
-  caches?(): readonly CacheUse[];
+  caches?(): readonly CacheSize[];
 
   /**
    * Reads the current state of the store, whichever process changed it, in at most one round trip and without waiting
@@ -133,7 +133,7 @@ export interface Engine<S extends WriteSession = WriteSession> extends Pick<Mode
   /** Listens for the commits of other processes; absent if the engine does not announce them. */
   readonly listen?: Listen;
   /** Records a timestamp that this process has set. */
-  sawStamp?(milliseconds: number): void;
+  noteTimestamp?(milliseconds: number): void;
 
   /** @throws PlatError if writes are no longer permitted */
   mustBeWritable?(): void;

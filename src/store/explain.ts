@@ -1,7 +1,7 @@
 /** What an engine's error means to a user, once for every engine; the engine only determines the kind of an error. */
 import { PlatError, platError } from '../errors/index.ts';
-import { conflictOf, Damage, DamagedRecord } from '../records/damage.ts';
-import { answerTooLarge } from './read/largest-answer.ts';
+import { Damage, DamagedRecord, describeConflict } from '../records/damage.ts';
+import { answerTooLargeError } from './read/largest-answer.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from './state/layout-version.ts';
 
 /** What an engine knows about an error; `error` is one that the user gets as it is. */
@@ -22,7 +22,7 @@ export type Trouble =
     };
 
 /** Where an error occurred, and the time limit of the statement; 0: no limit of its own. */
-interface Place {
+interface ErrorContext {
   readonly store: string;
   readonly seconds: number;
   /** Who has the write lock, as far as the engine can find out. */
@@ -30,13 +30,13 @@ interface Place {
 }
 
 /** @param holder who has the write lock; null if that is unknown */
-export const storeBusy = (store: string, holder: string | null, cause: unknown): PlatError =>
+export const storeBusyError = (store: string, holder: string | null, cause: unknown): PlatError =>
   platError('storeBusy', { store, holder: holder ?? 'Another process' }, { cause, retryAfter: 1 });
 
 /** @param troubleIn undefined for an error that the engine does not know, which is passed on unchanged */
-export function explained(
+export function explainError(
   error: unknown,
-  { store, seconds, holder }: Place,
+  { store, seconds, holder }: ErrorContext,
   troubleIn: (error: unknown) => Trouble | undefined,
 ): unknown {
   if (error instanceof PlatError) return error;
@@ -49,12 +49,12 @@ export function explained(
     : troubleIn(error);
   if (trouble === undefined) return error;
   const cause = { cause: error };
-  const busy = () => storeBusy(store, holder?.() ?? null, error);
+  const busy = () => storeBusyError(store, holder?.() ?? null, error);
   switch (trouble.kind) {
     case 'damaged':
       return platError('storeDamaged', { store, reason: trouble.reason }, cause);
     case 'in-the-way':
-      return platError('storeDamaged', { store, reason: conflictOf(error) }, cause);
+      return platError('storeDamaged', { store, reason: describeConflict(error) }, cause);
     case 'not-ours':
       return platError('storeNotOurs', { store, reason: trouble.reason }, cause);
     case 'unavailable': {
@@ -70,7 +70,7 @@ export function explained(
     case 'full':
       return platError('storeFull', { store }, cause);
     case 'too-large':
-      return answerTooLarge(error);
+      return answerTooLargeError(error);
     case 'out-of-range':
       return platError('usage', { reason: 'A number of the query exceeds the range of numbers.' }, cause);
     case 'too-complex':

@@ -5,7 +5,7 @@
  */
 import { columnKinds } from '../compile/column-value.ts';
 import { bind, integer, join, name, sql } from '../compile/fragment.ts';
-import { Damage, storedJson } from '../records/damage.ts';
+import { Damage, parseStoredJson } from '../records/damage.ts';
 import { isObject } from '../shared/json.ts';
 import type { OwnTables, Row } from './session.ts';
 
@@ -88,10 +88,10 @@ export function historyStoreOn({ reading, locked }: OwnTables): HistoryStore {
       locked(async ({ run, dialect }) => {
         const rows = steps.map(({ at, process, countedFrom, countedTo, minutes }) => ({
           ...{ at, process, counted_from: countedFrom, counted_to: countedTo },
-          figures: JSON.stringify(minutes.map((minute) => rowOf(minute, at))),
+          figures: JSON.stringify(minutes.map((minute) => encodeMinute(minute, at))),
         }));
         await run(sql`INSERT INTO plat_history (${NAMES})
-          SELECT ${NAMES} FROM ${dialect.rowsOf(bind(JSON.stringify(rows)), 'v', COLUMNS)} WHERE TRUE
+          SELECT ${NAMES} FROM ${dialect.objectTable(bind(JSON.stringify(rows)), 'v', COLUMNS)} WHERE TRUE
           ON CONFLICT (at, process) DO UPDATE SET counted_to = excluded.counted_to, figures = excluded.figures`);
         await run(sql`DELETE FROM plat_history WHERE at < ${integer(Math.floor((now - KEPT) / MINUTE))}`);
       }),
@@ -99,13 +99,13 @@ export function historyStoreOn({ reading, locked }: OwnTables): HistoryStore {
       const rows = await reading.rows(
         sql`SELECT ${NAMES} FROM plat_history WHERE at >= ${integer(since)} ORDER BY at, process`,
       );
-      return rows.map(stepOf);
+      return rows.map(decodeStep);
     },
   };
 }
 
 /** A minute as it is stored: its place in its step, and lists of figures by surface and by key. */
-const rowOf = ({ at, surfaces, keys }: MinuteFigures, step: number) => ({
+const encodeMinute = ({ at, surfaces, keys }: MinuteFigures, step: number) => ({
   minute: at - step,
   surfaces: Object.fromEntries(
     [...surfaces].map(([surface, { requests, refused, failed, times }]) => [
@@ -118,25 +118,25 @@ const rowOf = ({ at, surfaces, keys }: MinuteFigures, step: number) => ({
   ),
 });
 
-function stepOf(row: Row): HistoryStep {
+function decodeStep(row: Row): HistoryStep {
   const at = Number(row.at);
   const process = String(row.process);
   const what = `the history of minute ${at} of process ${process}`;
-  const stored = storedJson(row.figures, what);
+  const stored = parseStoredJson(row.figures, what);
   if (!Array.isArray(stored)) throw new Damage(`${what} is not a list`);
   return {
     ...{ at, process, countedFrom: Number(row.counted_from), countedTo: Number(row.counted_to) },
-    minutes: stored.map((minute: unknown) => minuteOf(minute, at, what)),
+    minutes: stored.map((minute: unknown) => decodeMinute(minute, at, what)),
   };
 }
 
-function minuteOf(stored: unknown, step: number, what: string): MinuteFigures {
+function decodeMinute(stored: unknown, step: number, what: string): MinuteFigures {
   if (!isObject(stored) || typeof stored.minute !== 'number') throw new Damage(`${what} has no minutes`);
-  const surfaces = [...listsIn(stored.surfaces, what)].map(
+  const surfaces = [...figureLists(stored.surfaces, what)].map(
     ([surface, [requests = 0, refused = 0, failed = 0, ...times]]) =>
       [surface, { requests, refused, failed, times }] as const,
   );
-  const keys = [...listsIn(stored.keys, what)].map(
+  const keys = [...figureLists(stored.keys, what)].map(
     ([key, [requests = 0, rows = 0, bytes = 0, limited = 0]]) =>
       [key, { requests, rows, bytes, limited }] as const,
   );
@@ -144,7 +144,7 @@ function minuteOf(stored: unknown, step: number, what: string): MinuteFigures {
 }
 
 /** The lists of figures of an object, by name. @throws Damage */
-function listsIn(stored: unknown, what: string): ReadonlyMap<string, readonly number[]> {
+function figureLists(stored: unknown, what: string): ReadonlyMap<string, readonly number[]> {
   if (!isObject(stored)) throw new Damage(`${what} has no figures`);
   const lists = Object.entries(stored).map(([each, list]) => {
     if (!Array.isArray(list)) throw new Damage(`${what} has no figures of ${each}`);

@@ -1,5 +1,5 @@
 /** The state that the processes of one store share, so that together they act as one service. */
-export interface Shared {
+export interface SharedState {
   /**
    * Lends a process part of what a key may still request in its window. The loans never exceed the key's limit
    * together.

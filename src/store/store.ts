@@ -15,7 +15,7 @@ import type {
 import type { FieldValues } from '../dictionary/index.ts';
 import type { ParsedRecord } from '../records/parsed-record.ts';
 import type { StoreSettings } from '../records/settings.ts';
-import type { CacheUse } from '../shared/bounded-cache.ts';
+import type { CacheSize } from '../shared/bounded-cache.ts';
 import type { Change, ChangesOptions, FeedPage, FeedRequest } from './changes/change-feed.ts';
 import type { Changes } from './changes/change-follower.ts';
 import type { WebhookStore } from './changes/webhooks.ts';
@@ -25,7 +25,7 @@ import type { HistoryStore } from './history-store.ts';
 import type { KeyStore } from './keys/key-store.ts';
 import type { BlocksPage } from './read/blocks-task.ts';
 import type { ReadCaller } from './read/lanes.ts';
-import type { Shared } from './shared.ts';
+import type { SharedState } from './shared.ts';
 import type { NewEpoch } from './time/epoch.ts';
 import type { OverdueDay } from './time/new-day.ts';
 import type { Span } from './write/allot-timestamps.ts';
@@ -174,11 +174,11 @@ export interface Store extends Checks {
   /** The checkpoints of a replica. */
   readonly checkpoints: Checkpoints;
   /** What the processes of the store share; absent for an engine whose processes work separately. */
-  readonly shared?: Shared;
+  readonly shared?: SharedState;
   /** The standbys that serve reads, if there are any. */
   readonly readStores?: () => readonly ReadStoreState[];
   /** The caches of the threads that read the store (bounded-cache.ts). */
-  readonly caches?: () => readonly CacheUse[];
+  readonly caches?: () => readonly CacheSize[];
 
   page(request: PageRequest, options: ReadOptions): Promise<Page>;
   /** The same page as `page` returns, for a caller that caches its blocks (read/blocks-task.ts). */

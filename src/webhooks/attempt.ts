@@ -6,15 +6,15 @@ import type { Post } from './post.ts';
 import { signatureHeaders } from './sign.ts';
 
 /** Milliseconds that the receiver has to respond. */
-const PATIENCE = 20_000;
+const RESPONSE_TIMEOUT = 20_000;
 
-export type Outcome =
+export type DeliveryOutcome =
   | { readonly kind: 'delivered' }
   /** The receiver wants no more messages (410). */
   | { readonly kind: 'ended'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string; readonly retryAfter?: number | undefined };
 
-export interface Means {
+export interface AttemptContext {
   readonly post: Post;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -22,11 +22,11 @@ export interface Means {
 }
 
 /** @param changes an empty list sends a test message, which has its own id */
-export async function attempt(
+export async function attemptDelivery(
   webhook: WebhookTarget & WebhookSecrets,
   changes: readonly RecordChange[],
-  { post, now, signal }: Means,
-): Promise<Outcome> {
+  { post, now, signal }: AttemptContext,
+): Promise<DeliveryOutcome> {
   const body = messageBody(changes);
   const at = now();
   const id = changes.length === 0 ? `${webhook.id}_test_${at}` : messageId(webhook.id, changes);
@@ -42,7 +42,7 @@ export async function attempt(
     },
     body,
     privateHosts: webhook.privateHosts,
-    timeout: PATIENCE,
+    timeout: RESPONSE_TIMEOUT,
     signal,
   });
   if (answer.kind === 'unanswered') return { kind: 'failed', why: answer.why };

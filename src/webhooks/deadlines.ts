@@ -16,7 +16,7 @@ export class Deadlines {
    * @param milliseconds the length of the wait, which is used when the value is first seen
    * @returns the remaining milliseconds; 0 or less: the deadline has passed
    */
-  left(name: string, value: string, milliseconds: number): number {
+  remaining(name: string, value: string, milliseconds: number): number {
     const now = this.#elapsed();
     const known = this.#ends.get(name);
     if (known?.value === value) return known.end - now;

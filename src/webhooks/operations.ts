@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { timestampFrom } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
-import { type FeedPosition, positionIn, START } from '../store/changes/change-feed.ts';
+import { type FeedPosition, parsePosition, SEQUENCE_START } from '../store/changes/change-feed.ts';
 import type { Webhook, WebhookTarget } from '../store/changes/webhooks.ts';
-import { mustNameSystems, roleNamed } from '../store/keys/new-key.ts';
+import { findRole, mustNotBeBlank } from '../store/keys/new-key.ts';
 import type { Store } from '../store/store.ts';
-import { attempt, type Means, type Outcome } from './attempt.ts';
+import { type AttemptContext, attemptDelivery, type DeliveryOutcome } from './attempt.ts';
 import { makeSecret } from './sign.ts';
 import { NO_FAILURE } from './worker.ts';
 
@@ -23,7 +23,7 @@ export interface ShownWebhook
 
 type NewWebhook = Pick<WebhookTarget, 'url' | 'role' | 'systems' | 'resources' | 'bearer' | 'privateHosts'>;
 
-const refuse = (reason: string) => platError('usage', { reason });
+const usageError = (reason: string) => platError('usage', { reason });
 
 /**
  * Creates a webhook that receives changes from now on.
@@ -38,11 +38,11 @@ export async function createWebhook(
   const model = await store.model();
   const url = addressOf(asked);
   mustBeToken(asked.bearer);
-  mustNameSystems(asked.systems, 'system');
-  const role = roleNamed(model, asked.role);
+  mustNotBeBlank(asked.systems, 'system');
+  const role = findRole(model, asked.role);
   for (const resource of asked.resources) {
     if (!model.dictionary.resources.has(resource)) throw platError('resourceUnknown', { name: resource });
-    if (!role.readsResource(resource)) throw refuse(`The role ${asked.role} does not read ${resource}.`);
+    if (!role.readsResource(resource)) throw usageError(`The role ${asked.role} does not read ${resource}.`);
   }
   const { position } = await store.feed({ since: 'end', limit: 1 });
   const secret = makeSecret();
@@ -50,7 +50,7 @@ export async function createWebhook(
   const createdAt = timestampFrom(await store.now());
   const state = { paused: null, position, delivered: 0, deliveredAt: null, ...NO_FAILURE };
   await store.webhooks.add({ id, ...asked, url, createdAt, secret, former: null, ...state });
-  return { webhook: await webhookOf(store, id).then(shown), secret };
+  return { webhook: await webhookOf(store, id).then(withoutSecrets), secret };
 }
 
 /** The maximum length of a URL; those of receivers are shorter. */
@@ -58,18 +58,19 @@ const LONGEST_ADDRESS = 2000;
 
 /** The normalized URL, to which requests are sent. @throws PlatError `usage` */
 function addressOf({ url, privateHosts }: NewWebhook): string {
-  if (url.length > LONGEST_ADDRESS) throw refuse(`The address has more than ${LONGEST_ADDRESS} characters.`);
+  if (url.length > LONGEST_ADDRESS)
+    throw usageError(`The address has more than ${LONGEST_ADDRESS} characters.`);
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address === undefined || !/^https?:$/.test(address.protocol)) {
-    throw refuse(`${url} is not a web address, such as https://example.com/events.`);
+    throw usageError(`${url} is not a web address, such as https://example.com/events.`);
   }
   if (address.username !== '' || address.password !== '') {
-    throw refuse(
+    throw usageError(
       'The address of a webhook carries no password; a token of the receiver is given with --bearer.',
     );
   }
   if (address.protocol === 'http:' && !privateHosts) {
-    throw refuse(
+    throw usageError(
       `${url} is not encrypted; only a host of a private network (--private-hosts) may be addressed by http.`,
     );
   }
@@ -80,11 +81,11 @@ function addressOf({ url, privateHosts }: NewWebhook): string {
 /** Checks that a header can contain the token; the error does not repeat it. @throws PlatError `usage` */
 function mustBeToken(bearer: string | null): void {
   if (bearer !== null && !/^[\x21-\x7e]+$/.test(bearer))
-    throw refuse('The token of the receiver has characters other than visible ASCII.');
+    throw usageError('The token of the receiver has characters other than visible ASCII.');
 }
 
 /** The webhook without its secrets. Members are listed explicitly, so that none is shown by mistake. */
-export function shown(webhook: Webhook): ShownWebhook {
+export function withoutSecrets(webhook: Webhook): ShownWebhook {
   const { id, url, role, systems, resources, privateHosts, createdAt } = webhook;
   const { paused, delivered, deliveredAt, attempts, failingSince, nextAttempt, lastError } = webhook;
   return {
@@ -105,8 +106,8 @@ async function webhookOf(store: Store, id: string): Promise<Webhook> {
 const notFound = () => platError('recordNotFound', { resource: 'webhook' });
 
 /** Sends a message without events, whether the webhook is paused or not. */
-export async function testWebhook(store: Store, id: string, means: Means): Promise<Outcome> {
-  return attempt(await webhookOf(store, id), [], means);
+export async function testWebhook(store: Store, id: string, means: AttemptContext): Promise<DeliveryOutcome> {
+  return attemptDelivery(await webhookOf(store, id), [], means);
 }
 
 export async function pauseWebhook(store: Store, id: string): Promise<void> {
@@ -129,7 +130,7 @@ export async function replayWebhook(store: Store, id: string, since: string): Pr
   const position = await positionOf(store, since);
   const page = await store.feed({ since: position, limit: 1 });
   if (page.kind === 'gone') {
-    throw refuse(
+    throw usageError(
       `The changes since ${since} are unknown: they are no longer kept, or have not happened yet.`,
     );
   }
@@ -137,10 +138,10 @@ export async function replayWebhook(store: Store, id: string, since: string): Pr
 }
 
 async function positionOf(store: Store, since: string): Promise<FeedPosition> {
-  if (since === 'start') return START;
+  if (since === 'start') return SEQUENCE_START;
   if (since === 'end') return (await store.feed({ since: 'end', limit: 1 })).position;
-  const position = positionIn(since);
-  if (position === undefined) throw refuse(`${since} is not a position; use a number, start or end.`);
+  const position = parsePosition(since);
+  if (position === undefined) throw usageError(`${since} is not a position; use a number, start or end.`);
   return position;
 }
 
@@ -152,7 +153,7 @@ const OVERLAP = 24 * 3_600_000;
  *
  * @returns the new secret, which is shown only this once, and what restores the old one if nobody received the new one
  */
-export async function rotateWebhook(
+export async function rotateWebhookSecret(
   store: Store,
   id: string,
 ): Promise<{ readonly secret: string; readonly undo: () => Promise<unknown> }> {

@@ -21,7 +21,7 @@ const DELAYS = [
 const GIVES_UP_AFTER = 72 * HOUR;
 
 /** The longest wait that a receiver can request. */
-export const LONGEST_WAIT = 24 * HOUR;
+export const MAX_RETRY_AFTER = 24 * HOUR;
 
 /** If an attempt is later than this, no process was trying, or the clock was set. */
 const LATE = HOUR;
@@ -61,7 +61,7 @@ export function failingSinceAt(
 }
 
 /** @returns the time of the next attempt; undefined: there is none */
-export function nextAttempt({
+export function nextAttemptTime({
   attempts,
   failingSince,
   now,
@@ -72,5 +72,5 @@ export function nextAttempt({
   if (now >= end) return undefined;
   const planned = DELAYS[Math.min(attempts, DELAYS.length) - 1] ?? 0;
   const delay = planned * (1 + JITTER * random);
-  return Math.min(now + Math.max(delay, Math.min(retryAfter, LONGEST_WAIT)), end);
+  return Math.min(now + Math.max(delay, Math.min(retryAfter, MAX_RETRY_AFTER)), end);
 }

@@ -9,8 +9,8 @@ import type { Store } from '../store/store.ts';
 import { Deadlines } from './deadlines.ts';
 import type { WebhookStates } from './desk.ts';
 import type { Post } from './post.ts';
-import { LONGEST_WAIT } from './retry-plan.ts';
-import { HOLD, isWorthNoting, nextOf, work } from './worker.ts';
+import { MAX_RETRY_AFTER } from './retry-plan.ts';
+import { deliverPending, HOLD_DURATION, nextStepFor, shouldSavePosition } from './worker.ts';
 
 interface SenderOptions {
   readonly store: Store;
@@ -32,14 +32,14 @@ interface SenderOptions {
  * The longest time between two checks, in milliseconds. It is needed because no commit reports that another process has created or
  * resumed a webhook, or has stopped holding one.
  */
-const SAFETY = 2000;
+const MAX_CHECK_INTERVAL = 2000;
 /** The same after an error of the store. */
-const AFTER_TROUBLE = 5000;
+const CHECK_INTERVAL_AFTER_ERROR = 5000;
 /** The shortest time between two checks, in milliseconds, so that many consecutive commits are handled together. */
-const BETWEEN_LOOKS = 25;
+const MIN_CHECK_INTERVAL = 25;
 
 /** The number of webhooks that this process works on at once. */
-const AT_ONCE = 64;
+const MAX_CONCURRENT_WEBHOOKS = 64;
 
 function statesOf(webhooks: readonly Webhook[]): WebhookStates {
   const active = webhooks.filter(({ paused }) => paused === null);
@@ -100,13 +100,13 @@ export class WebhookSender {
     while (!signal.aborted) {
       const calls = this.#calls;
       try {
-        await this.look();
+        await this.check();
         this.#watchCommits();
-        await sleep(BETWEEN_LOOKS, signal);
+        await sleep(MIN_CHECK_INTERVAL, signal);
         if (this.#calls === calls) await this.#rest();
       } catch (error) {
         onTrouble(error);
-        await sleep(AFTER_TROUBLE, signal);
+        await sleep(CHECK_INTERVAL_AFTER_ERROR, signal);
       }
     }
     this.#unwatch?.();
@@ -132,14 +132,14 @@ export class WebhookSender {
     const called = new AbortController();
     this.#wake = () => called.abort();
     await this.#options.sleep(
-      Math.min(SAFETY, this.#due),
+      Math.min(MAX_CHECK_INTERVAL, this.#due),
       AbortSignal.any([this.#closing.signal, called.signal]),
     );
     this.#wake = undefined;
   }
 
   /** Starts to process every webhook that has something due. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { store } = this.#options;
     const webhooks = await store.webhooks.list();
     this.#states = statesOf(webhooks);
@@ -154,7 +154,8 @@ export class WebhookSender {
     const end = await store.feed({ since: 'end', limit: 1 });
     for (const webhook of due) {
       const hold = this.#holdOf(webhook);
-      if (hold === 'held' || this.#busy.has(webhook.id) || this.#busy.size >= AT_ONCE) continue;
+      if (hold === 'held' || this.#busy.has(webhook.id) || this.#busy.size >= MAX_CONCURRENT_WEBHOOKS)
+        continue;
       if (this.#fromOf(webhook).sequence >= end.position.sequence) continue;
       this.#begin(webhook, hold === 'free' ? undefined : hold);
     }
@@ -163,13 +164,13 @@ export class WebhookSender {
   /** Milliseconds until the next attempt; 0 or less: it is due. */
   #wait({ id, nextAttempt }: Webhook): number {
     const wait = nextAttempt - this.#options.now();
-    return Math.min(wait, this.#attempts.left(id, String(nextAttempt), Math.min(wait, LONGEST_WAIT)));
+    return Math.min(wait, this.#attempts.remaining(id, String(nextAttempt), Math.min(wait, MAX_RETRY_AFTER)));
   }
 
   /** Whether another process holds a webhook; if that process has died, its hold. */
   #holdOf({ id, holder, heldUntil }: Webhook): 'free' | 'held' | DeadHold {
     if (holder === null || holder === this.#holder) return 'free';
-    const left = this.#holds.left(id, `${holder} ${heldUntil}`, HOLD);
+    const left = this.#holds.remaining(id, `${holder} ${heldUntil}`, HOLD_DURATION);
     return left > 0 ? 'held' : { holder, heldUntil };
   }
 
@@ -186,12 +187,12 @@ export class WebhookSender {
 
   async #work(webhook: Webhook, over: DeadHold | undefined): Promise<void> {
     const { store } = this.#options;
-    const next = await nextOf(store, webhook, this.#fromOf(webhook));
-    if (next.kind === 'nothing' && !isWorthNoting(webhook.position, next.position)) {
+    const next = await nextStepFor(store, webhook, this.#fromOf(webhook));
+    if (next.kind === 'nothing' && !shouldSavePosition(webhook.position, next.position)) {
       this.#looked.set(webhook.id, { from: webhook.position.sequence, to: next.position });
       return;
     }
-    await work(webhook.id, over, {
+    await deliverPending(webhook.id, over, {
       ...this.#options,
       holder: this.#holder,
       signal: this.#closing.signal,

@@ -8,11 +8,11 @@ import { timestampFrom } from '../dictionary/index.ts';
 import type { FeedPosition, RecordChange } from '../store/changes/change-feed.ts';
 import type { DeadHold, Webhook, WebhookChange } from '../store/changes/webhooks.ts';
 import type { Store } from '../store/store.ts';
-import { attempt, type Means } from './attempt.ts';
+import { type AttemptContext, attemptDelivery } from './attempt.ts';
 import { messageBody } from './message.ts';
-import { failingSinceAt, nextAttempt } from './retry-plan.ts';
+import { failingSinceAt, nextAttemptTime } from './retry-plan.ts';
 
-interface WorkerMeans extends Means {
+interface WorkerContext extends AttemptContext {
   readonly store: Store;
   /** From 0 to 1. */
   readonly random: () => number;
@@ -31,8 +31,8 @@ const BATCH = 100;
 const LARGEST_BODY = 20_000;
 
 /** How long a process holds a webhook without renewing the hold, and how often it renews it. Milliseconds. */
-export const HOLD = 15_000;
-const HOLD_AGAIN = 5000;
+export const HOLD_DURATION = 15_000;
+const HOLD_RENEWAL_INTERVAL = 5000;
 
 /** After this many entries that do not concern a webhook, its position is saved. */
 const NOTED_AFTER = 20_000;
@@ -47,7 +47,7 @@ type Next =
   | { readonly kind: 'stop'; readonly why: string };
 
 /** @param from where to search for the first batch, if it is known */
-export async function nextOf(store: Store, webhook: Webhook, from: FeedPosition): Promise<Next> {
+export async function nextStepFor(store: Store, webhook: Webhook, from: FeedPosition): Promise<Next> {
   const scope = scopeOf(await store.model(), webhook);
   if (scope === undefined) return { kind: 'stop', why: `the role ${webhook.role} no longer exists` };
   const { batchEnd } = webhook;
@@ -66,14 +66,14 @@ export async function nextOf(store: Store, webhook: Webhook, from: FeedPosition)
       since = position;
       continue;
     }
-    const most = fittingOf(changes, batchEnd);
+    const most = batchSize(changes, batchEnd);
     if (most === changes.length) return { kind: 'batch', changes, position };
     limit = most;
   }
 }
 
 /** How many changes form a batch: those of the batch that is repeated, or as many as fit into a message. */
-function fittingOf(changes: readonly RecordChange[], batchEnd: number | null): number {
+function batchSize(changes: readonly RecordChange[], batchEnd: number | null): number {
   const repeated = changes.filter(({ sequence }) => batchEnd !== null && sequence <= batchEnd).length;
   let most = repeated === 0 ? changes.length : repeated;
   while (most > 1 && messageBody(changes.slice(0, most)).length > LARGEST_BODY) most = Math.ceil(most / 2);
@@ -88,20 +88,24 @@ function scopeOf({ rules }: StoreModel, { role, systems }: Webhook) {
 /**
  * Takes a webhook and works on it until there is nothing more to deliver, another process has taken it, or the signal is aborted.
  *
- * @param over the hold of a process that has died
+ * @param deadHold the hold of a process that has died
  */
-export async function work(id: string, over: DeadHold | undefined, means: WorkerMeans): Promise<void> {
+export async function deliverPending(
+  id: string,
+  deadHold: DeadHold | undefined,
+  means: WorkerContext,
+): Promise<void> {
   const { store, now, holder } = means;
-  if (!(await store.webhooks.hold(id, holder, now() + HOLD, over))) return;
+  if (!(await store.webhooks.hold(id, holder, now() + HOLD_DURATION, deadHold))) return;
   const [done, lost] = [new AbortController(), new AbortController()];
   const signal = AbortSignal.any([means.signal, lost.signal]);
-  const holding = keepHold(id, means, done.signal).finally(() => lost.abort());
+  const holding = renewHold(id, means, done.signal).finally(() => lost.abort());
   holding.catch(() => undefined); // it is waited for below
   try {
     for (let more = true; more && !signal.aborted; ) {
       const webhook = (await store.webhooks.list()).find((each) => each.id === id);
       const isDue = webhook?.paused === null && means.isDue(webhook);
-      more = isDue && (await workOnce(webhook, { ...means, signal }));
+      more = isDue && (await deliverNextBatch(webhook, { ...means, signal }));
     }
   } finally {
     done.abort();
@@ -110,34 +114,34 @@ export async function work(id: string, over: DeadHold | undefined, means: Worker
 }
 
 /** Renews the hold while an attempt is running. Resolves when the work is done, or when the webhook is lost to another process. */
-async function keepHold(id: string, { store, now, holder, sleep }: WorkerMeans, done: AbortSignal) {
+async function renewHold(id: string, { store, now, holder, sleep }: WorkerContext, done: AbortSignal) {
   for (;;) {
-    await sleep(HOLD_AGAIN, done);
-    if (done.aborted || !(await store.webhooks.hold(id, holder, now() + HOLD))) return;
+    await sleep(HOLD_RENEWAL_INTERVAL, done);
+    if (done.aborted || !(await store.webhooks.hold(id, holder, now() + HOLD_DURATION))) return;
   }
 }
 
 /** @returns whether there may be more to do */
-async function workOnce(webhook: Webhook, means: WorkerMeans): Promise<boolean> {
+async function deliverNextBatch(webhook: Webhook, means: WorkerContext): Promise<boolean> {
   const { store, now, holder, signal } = means;
-  const note = (change: WebhookChange): Promise<boolean> =>
+  const saveState = (change: WebhookChange): Promise<boolean> =>
     store.webhooks.update(webhook.id, change, { holder, position: webhook.position });
   const pause = async (why: string): Promise<false> => {
-    if (await note({ paused: why })) means.onPaused(webhook, why);
+    if (await saveState({ paused: why })) means.onPaused(webhook, why);
     return false;
   };
-  const next = await nextOf(store, webhook, webhook.position);
+  const next = await nextStepFor(store, webhook, webhook.position);
   if (next.kind === 'stop') return pause(next.why);
   if (next.kind === 'nothing') {
-    if (isWorthNoting(webhook.position, next.position)) await note({ position: next.position });
+    if (shouldSavePosition(webhook.position, next.position)) await saveState({ position: next.position });
     return false;
   }
   const begun = now();
-  const outcome = await attempt(webhook, next.changes, means);
+  const outcome = await attemptDelivery(webhook, next.changes, means);
   if (signal.aborted && outcome.kind !== 'delivered') return false;
   switch (outcome.kind) {
     case 'delivered':
-      return note({
+      return saveState({
         ...{ position: next.position, delivered: webhook.delivered + next.changes.length },
         ...{ deliveredAt: timestampFrom(now()), ...NO_FAILURE },
       });
@@ -147,11 +151,17 @@ async function workOnce(webhook: Webhook, means: WorkerMeans): Promise<boolean> 
       const attempts = webhook.attempts + 1;
       const failingSince = failingSinceAt(webhook, begun);
       const { retryAfter, why: lastError } = outcome;
-      const again = nextAttempt({ attempts, failingSince, now: now(), retryAfter, random: means.random() });
+      const again = nextAttemptTime({
+        attempts,
+        failingSince,
+        now: now(),
+        retryAfter,
+        random: means.random(),
+      });
       const batchEnd = next.changes.at(-1)?.sequence ?? null;
       const failed = { attempts, failingSince, lastError, batchEnd };
-      if (again !== undefined) await note({ ...failed, nextAttempt: again });
-      else if (await note({ ...failed, paused: `it failed for 72 hours: ${lastError}` }))
+      if (again !== undefined) await saveState({ ...failed, nextAttempt: again });
+      else if (await saveState({ ...failed, paused: `it failed for 72 hours: ${lastError}` }))
         means.onPaused(webhook, lastError);
       return false;
     }
@@ -168,5 +178,5 @@ export const NO_FAILURE = {
 } as const;
 
 /** Whether enough entries were searched that the position should be saved. */
-export const isWorthNoting = (before: FeedPosition, after: FeedPosition): boolean =>
+export const shouldSavePosition = (before: FeedPosition, after: FeedPosition): boolean =>
   after.sequence - before.sequence > NOTED_AFTER;

@@ -173,8 +173,8 @@ test('a checkpoint that another process has changed, or that cannot be written, 
   const path = at.path('p.txt');
   const read = () => readFileSync(path, 'utf8');
   const [one, other] = [new CheckpointFile(path), new CheckpointFile(path)];
-  one.keep('1.a');
-  one.keep('2.b');
+  one.save('1.a');
+  one.save('2.b');
   const reason = (error: unknown) => error instanceof PlatError && [error.code, error.message];
   const refused = (work: () => void): unknown => {
     try {
@@ -185,7 +185,7 @@ test('a checkpoint that another process has changed, or that cannot be written, 
     return assert.fail('it was kept');
   };
   assert.deepEqual(
-    refused(() => other.keep('1.a')),
+    refused(() => other.save('1.a')),
     [
       'failed',
       `The checkpoint ${path} was changed by another process. Each process that follows changes needs its own checkpoint.`,
@@ -196,7 +196,7 @@ test('a checkpoint that another process has changed, or that cannot be written, 
     throw new Error('ENOSPC: no space left on device, write');
   });
   assert.deepEqual(
-    refused(() => full.keep('3.c')),
+    refused(() => full.save('3.c')),
     [
       'failed',
       `The checkpoint ${path} cannot be written: ENOSPC: no space left on device, write. It stays as it was, so later lines will be repeated.`,
@@ -204,7 +204,7 @@ test('a checkpoint that another process has changed, or that cannot be written, 
   );
   assert.deepEqual([read(), full.position, readdirSync(at.folder)], ['2.b\n', '2.b', ['p.txt']]);
   symlinkSync('p.txt', at.path('link'));
-  new CheckpointFile(at.path('link')).keep('3.c');
+  new CheckpointFile(at.path('link')).save('3.c');
   assert.equal(read(), '3.c\n');
   mkdirSync(at.path('folder'));
   assert.deepEqual(

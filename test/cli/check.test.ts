@@ -72,8 +72,8 @@ test('a sound store passes; each fault is one line, and --repair repairs it', as
     'the index of words does not have the words of 1 Property, such as A',
     'Property A: its search row, address_values, _hash',
     'Property B: address_values',
-    'Media (counters): counts are not the rows',
-    'Lookup (values): counts of values in use are not the rows',
+    'Media (counters): the stored counts of rows are wrong',
+    'Lookup (values): the stored counts of values in use are wrong',
   ]);
   assert.match(
     found.out,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import type { Command } from 'commander';
-import { EXAMPLES, nameOf } from '../../src/cli/help.ts';
+import { EXAMPLES, fullNameOf } from '../../src/cli/help.ts';
 import { isRequired } from '../../src/cli/options.ts';
 import { everyCommand, loadProgram } from '../../src/cli/program.ts';
 import { place } from './run.ts';
@@ -24,7 +24,7 @@ const variablesOf = (line: string): Record<string, string> =>
   );
 
 test('each command has at least two examples, which have all required options', async () => {
-  const names = leavesOf(await loadProgram()).map(nameOf);
+  const names = leavesOf(await loadProgram()).map(fullNameOf);
   assert.deepEqual(Object.keys(EXAMPLES).toSorted(), names.toSorted());
   for (const [name, examples] of Object.entries(EXAMPLES)) {
     assert.equal(new Set(examples.map(([line]) => line)).size, examples.length, name);
@@ -32,13 +32,13 @@ test('each command has at least two examples, which have all required options', 
       const program = await loadProgram();
       const called: string[] = [];
       for (const command of leavesOf(program)) {
-        command.action(() => void called.push(nameOf(command)));
+        command.action(() => void called.push(fullNameOf(command)));
         command.configureOutput({ writeErr: (text) => assert.fail(`${line}: ${text}`) });
       }
       await program.parseAsync(wordsOf(line), { from: 'user' });
       assert.deepEqual(called, [name], line);
       const given = variablesOf(line);
-      const [command] = leavesOf(program).filter((each) => nameOf(each) === name);
+      const [command] = leavesOf(program).filter((each) => fullNameOf(each) === name);
       const lacking = command?.options.filter(
         (each) =>
           isRequired(each) &&
@@ -98,7 +98,7 @@ test('every option of every command is in a group', async () => {
     assert.deepEqual(
       loose.map(({ flags }) => flags),
       [],
-      nameOf(command),
+      fullNameOf(command),
     );
   }
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
-import { rejectedFile } from '../../src/cli/import/rejected-file.ts';
+import { openRejectedFile } from '../../src/cli/import/rejected-file.ts';
 import { type Ended, linesOf, type Place, place, type RunOptions } from './run.ts';
 
 /** The messages about the input, without the notice of a new store. */
@@ -500,7 +500,7 @@ test(
 test('a full disk: the rejected file ends with a complete line', (t) => {
   const path = place(t).path('r.ndjson');
   let room = 2;
-  using rejects = rejectedFile(path, (descriptor, text) => {
+  using rejects = openRejectedFile(path, (descriptor, text) => {
     appendFileSync(descriptor, room > 0 ? text : text.slice(0, 10));
     if (room-- <= 0) throw new Error('ENOSPC: no space left on device, write');
   });

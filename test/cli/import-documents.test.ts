@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { recordJson } from '../../src/cli/import/record-json.ts';
+import { parseRecordJson } from '../../src/cli/import/record-json.ts';
 import { readRecords } from '../../src/cli/import/record-reader.ts';
 import { parseExactly } from '../../src/records/exact-json.ts';
 import { place } from './run.ts';
@@ -23,7 +23,7 @@ async function read(text: string, size = 1 << 20): Promise<Read> {
   const records: unknown[] = [];
   const faults: (readonly [number, string, string])[] = [];
   for await (const raw of readRecords(chunks())) {
-    const json = raw.fault === undefined ? recordJson(raw) : ({ ok: false, reason: raw.fault } as const);
+    const json = raw.fault === undefined ? parseRecordJson(raw) : ({ ok: false, reason: raw.fault } as const);
     if (json.ok) records.push(json.value);
     else faults.push([raw.line, json.reason, raw.text]);
   }
@@ -356,12 +356,12 @@ test('the format of a file is detected from its bytes; a file without records is
     [
       'a.json',
       Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]),
-      'a.json is packed by zstd; unpack it: zstd -dc a.json | plat import … -.',
+      'a.json is compressed with zstd; decompress it: zstd -dc a.json | plat import … -.',
     ],
     [
       'a.html',
       '\n<!DOCTYPE html><html>',
-      'a.html is a web page (HTML); perhaps an answer that asks to log in, or an error; ask for JSON.',
+      'a.html is a web page (HTML); perhaps a login page or an error page; ask for JSON.',
     ],
     [
       'b.json.gz',

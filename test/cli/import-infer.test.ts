@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
-import { declarable, declareAll } from '../../src/cli/import/declare-extra.ts';
+import { declareAll, planDeclarations } from '../../src/cli/import/declare-extra.ts';
 import { MOST_NAMES, Study } from '../../src/cli/import/study.ts';
 import { standardDictionary } from '../../src/dictionary/index.ts';
 import { openStore } from '../../src/open-store.ts';
@@ -248,8 +248,8 @@ test('if --infer is interrupted between configuration and store, running it agai
     const study = new Study(standardDictionary());
     const property = standardDictionary().resources.get('Property');
     assert.ok(property !== undefined);
-    study.see(property, { ListingKey: '1', Local: true }, false);
-    const plan = await declarable(store, study.drafts());
+    study.examine(property, { ListingKey: '1', Local: true }, false);
+    const plan = await planDeclarations(store, study.drafts());
     await assert.rejects(declareAll({ configure: dies }, plan, at.path('plat.config.json')), /killed/);
     assert.equal((await store.model()).settings.declarations.customFields, undefined);
   } finally {
@@ -405,9 +405,9 @@ test('a study says whether there may be more fields than it read', () => {
   const property = dictionary.resources.get('Property');
   assert.ok(property !== undefined);
   const names = Array.from({ length: MOST_NAMES + 1 }, (_, index) => [`F${index}`, index] as const);
-  study.see(property, Object.fromEntries(names.slice(0, MOST_NAMES - 1)), false);
+  study.examine(property, Object.fromEntries(names.slice(0, MOST_NAMES - 1)), false);
   assert.equal(study.isFull, false);
-  study.see(property, Object.fromEntries(names), false);
+  study.examine(property, Object.fromEntries(names), false);
   assert.deepEqual([study.isFull, study.drafts().length], [true, MOST_NAMES]);
 });
 

@@ -10,7 +10,7 @@ import { makeModel } from '../../src/compile/model.ts';
 import { fixedTexts } from '../../src/compile/text/text-columns.ts';
 import { PlatError } from '../../src/errors/index.ts';
 import type { ParsedRecord } from '../../src/records/parsed-record.ts';
-import { EMPTY_PROFILE, extendProfile, initialFields } from '../../src/records/profile.ts';
+import { EMPTY_PROFILE, extendProfile, fieldsOfEveryStore } from '../../src/records/profile.ts';
 import { DEFAULT_SETTINGS, type StoreSettings } from '../../src/records/settings.ts';
 import { prepareRecord } from '../../src/store/write/prepare.ts';
 import { linesOf, place } from './run.ts';
@@ -21,7 +21,7 @@ const source = { epoch: 'e', settings, day: '2026-01-01' };
 const { dictionary } = makeModel({ ...source, generation: 1, profile: EMPTY_PROFILE });
 const USED = ['City', 'Appliances', 'ListPrice', 'PriceChangeTimestamp', 'MajorChangeTimestamp'];
 const used = USED.flatMap((name) => dictionary.resources.get('Property')?.fields.get(name) ?? []);
-const profile = extendProfile(EMPTY_PROFILE, [...initialFields(dictionary), ...used]);
+const profile = extendProfile(EMPTY_PROFILE, [...fieldsOfEveryStore(dictionary), ...used]);
 const model = makeModel({ ...source, generation: 2, profile });
 
 const OPTIONS = {
@@ -127,7 +127,7 @@ test('small records and children are read on the calling thread, until large one
   const ahead: boolean[] = [];
   for (const raw of [nested, large, large, large]) {
     await thread.read(model, 'Property', [raw])();
-    ahead.push(thread.ahead > 0);
+    ahead.push(thread.groupsAhead > 0);
   }
   assert.deepEqual(ahead, [false, false, true, true]);
 });

@@ -194,13 +194,13 @@ test('an address that is not a store is named as what it is, with the right form
     ['mongodb+srv://h/m', `mongodb+srv://h/m is not a store: ${engines}.`],
     [
       'postgres:/h/m',
-      'postgres:/h/m is not a store: that of a server is written postgres://USER@HOST/DATABASE.',
+      'postgres:/h/m is not a store: the address of a store on a server is postgres://USER@HOST/DATABASE.',
     ],
     [
       'sqlite://m.db',
-      'sqlite://m.db is not a store: that of a file is written sqlite:PATH, or as the path alone.',
+      'sqlite://m.db is not a store: the address of a store in a file is sqlite:PATH, or just the path.',
     ],
-    ['file:m.db', 'file:m.db is not a store: that of a file is its path alone.'],
+    ['file:m.db', 'file:m.db is not a store: the address of a store in a file is just its path.'],
     [
       'https://h/v1',
       'https://h/v1 is not a store: it is the address of a service, from which "plat replicate --from" copies into a store.',

@@ -9,9 +9,9 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { nameOf } from '../../src/cli/help.ts';
+import { fullNameOf } from '../../src/cli/help.ts';
 import { everyCommand, loadProgram } from '../../src/cli/program.ts';
-import { Presses } from '../../src/cli/shutdown.ts';
+import { SignalFilter } from '../../src/cli/shutdown.ts';
 import { listings } from '../replica/support/feed.ts';
 import type { Reply } from '../replica/support/loopback.ts';
 import { odataServer } from '../replica/support/odata-server.ts';
@@ -278,7 +278,7 @@ const CASES: Readonly<Record<string, Case>> = {
 const isWhole = process.env.PLAT_FULL === '1';
 test('every command has a case on a terminal', async () => {
   const leaves = [...everyCommand(await loadProgram())].filter(({ commands }) => commands.length === 0);
-  assert.deepEqual(Object.keys(CASES).toSorted(), leaves.map(nameOf).toSorted());
+  assert.deepEqual(Object.keys(CASES).toSorted(), leaves.map(fullNameOf).toSorted());
 });
 
 // The cases below and first-hour.test.ts run in `npm test`: the others take forty processes.
@@ -381,7 +381,7 @@ test(
 );
 
 test('one press of Ctrl-C counts once, whichever processes pass it on', () => {
-  const direct = new Presses(0);
+  const direct = new SignalFilter(0);
   assert.deepEqual(
     [
       direct.isNew('here', 0),
@@ -392,19 +392,19 @@ test('one press of Ctrl-C counts once, whichever processes pass it on', () => {
     [true, false, true, false],
     'a terminal sends it to both',
   );
-  const killed = new Presses(0);
+  const killed = new SignalFilter(0);
   assert.deepEqual(
     [killed.isNew('launcher', 0), killed.isNew('launcher', 1)],
     [true, true],
     'kill sends it to one',
   );
-  const byTimeout = new Presses(50);
+  const byTimeout = new SignalFilter(50);
   assert.deepEqual(
     [byTimeout.isNew('here', 0), byTimeout.isNew('here', 1), byTimeout.isNew('here', 100)],
     [true, false, true],
     'timeout sends it to the process and to its group',
   );
-  const byNpm = new Presses(300);
+  const byNpm = new SignalFilter(300);
   assert.deepEqual(
     [byNpm.isNew('here', 0), byNpm.isNew('here', 299), byNpm.isNew('here', 600), byNpm.isNew('here', 601)],
     [true, false, true, false],

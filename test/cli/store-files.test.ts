@@ -255,7 +255,7 @@ test(
       env: { ...process.env, NODE: process.execPath, PLAT },
       stdio: 'pipe',
     });
-    const why = 'it lies on a read-only file system, and a store is written also when it is read';
+    const why = 'it is on a read-only file system, and even reading a store writes to it';
     const said = ['m.db', 'new.db', 'm.db'].map((name) => `plat: disk/${name} cannot be used: ${why}.\n`);
     assert.equal(readFileSync(at.path('err'), 'utf8'), said.join(''));
     assert.equal(readFileSync(at.path('codes'), 'utf8'), '1\n1\n1\n');

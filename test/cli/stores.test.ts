@@ -38,7 +38,7 @@ test('a missing store, another file, a newer layout and an unavailable engine ar
     [
       ['status', '--store', 'packed.db'],
       1,
-      'packed.db is not a plat store: it is packed by gzip; "gzip -dc packed.db" unpacks it, and where records are in it, "plat import --store market.db packed.db" stores what is in it.',
+      'packed.db is not a plat store: it is compressed with gzip; "gzip -dc packed.db" unpacks it, and where records are in it, "plat import --store market.db packed.db" stores what is in it.',
     ],
     [
       ['status', '--store', 'a.csv'],

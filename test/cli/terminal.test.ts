@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { escaped, escapedJson } from '../../src/cli/terminal.ts';
+import { escapeControls, escapeJson } from '../../src/cli/terminal.ts';
 import { listings } from '../replica/support/feed.ts';
 import { json } from '../replica/support/loopback.ts';
 import { odataServer } from '../replica/support/odata-server.ts';
@@ -19,18 +19,22 @@ const OBEYED = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\
 const harmless = (text: string): void => assert.doesNotMatch(text, OBEYED);
 
 test('a line escapes control characters, line breaks and directional formatting, and nothing else', () => {
-  assert.equal(escaped(ODD), SHOWN);
-  assert.equal(escaped('Ünï 日本 😀 \\ "x" é\u0301'), 'Ünï 日本 😀 \\ "x" é\u0301');
+  assert.equal(escapeControls(ODD), SHOWN);
+  assert.equal(escapeControls('Ünï 日本 😀 \\ "x" é\u0301'), 'Ünï 日本 😀 \\ "x" é\u0301');
   for (let at = 0; at < 0x10000; at++) {
     const character = String.fromCharCode(at);
-    assert.equal(escaped(character) !== character, OBEYED.test(character) || character === '\n', `U+${at}`);
+    assert.equal(
+      escapeControls(character) !== character,
+      OBEYED.test(character) || character === '\n',
+      `U+${at}`,
+    );
   }
 });
 
 test('escaping leaves the value of a JSON text the same', () => {
   const text = JSON.stringify({ [ODD]: [ODD, '\\u0080', 1] });
-  harmless(escapedJson(text));
-  assert.deepEqual(JSON.parse(escapedJson(text)), JSON.parse(text));
+  harmless(escapeJson(text));
+  assert.deepEqual(JSON.parse(escapeJson(text)), JSON.parse(text));
 });
 
 test('import escapes the name, keys, fields and values of a file', async (t) => {

@@ -14,7 +14,7 @@ import { planCount, planIds, planList, planPage, planRecord } from '../../src/co
 import type { BlocksRequest, PageRequest } from '../../src/compile/read.ts';
 import { bindFilter } from '../../src/query/native/filter.ts';
 import { resourceNames } from '../../src/query/native/names.ts';
-import { changesSince } from '../../src/store/changes/change-follower.ts';
+import { selectChangesSince } from '../../src/store/changes/change-follower.ts';
 import { fillListings } from '../service/reso/odata-listings.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { viewOf } from '../support/views.ts';
@@ -99,7 +99,7 @@ async function statements(
         ...{ ...request, after: '', since: 0, kept: [] },
         ...{ isSmall: false, form: 'deflated' },
       };
-      const { changes, beyond, more } = planBlocks(planner, blocks, changesSince);
+      const { changes, beyond, more } = planBlocks(planner, blocks, selectChangesSince);
       return [changes, beyond, more];
     }
     case 'page': {

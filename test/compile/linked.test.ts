@@ -8,7 +8,7 @@ import type { BlocksRequest } from '../../src/compile/read.ts';
 import { LINK_MARK } from '../../src/compile/text/linked-texts.ts';
 import { postgresDialect } from '../../src/engines/postgres/dialect.ts';
 import { sqliteDialect } from '../../src/engines/sqlite/dialect.ts';
-import { changesSince } from '../../src/store/changes/change-follower.ts';
+import { selectChangesSince } from '../../src/store/changes/change-follower.ts';
 import { listing, member } from '../support/builders.ts';
 import type { Scope } from '../support/engine.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
@@ -24,7 +24,7 @@ async function statements(scope: Scope, dialect: Dialect): Promise<readonly stri
   const page = planPage(planner, asked);
   const list = planList(planner, { ...asked, ids: Uint32Array.of(1) });
   const blocks: BlocksRequest = { ...asked, after: '', since: 0, kept: [], isSmall: false, form: 'text' };
-  const { beyond } = planBlocks(planner, blocks, changesSince);
+  const { beyond } = planBlocks(planner, blocks, selectChangesSince);
   assert.ok(page.kind === 'range' && list.kind === 'list');
   return [page.page, list.body, beyond].map(({ text }) => text.replaceAll(LINK_MARK, '<2>'));
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
-import { replicaAdmin } from '../../src/cli/replica-admin.ts';
+import { serveReplicaAdmin } from '../../src/cli/replica-admin.ts';
 import { addReadStoreGauges } from '../../src/service/gauges.ts';
 import { makeMetrics } from '../../src/service/metrics.ts';
 import { place } from '../cli/run.ts';
@@ -78,7 +78,7 @@ async function allMetrics(): Promise<string> {
   const token = await service.key('api');
   await service.get('api', '/v1/listings', { token });
   const own = await service.get('admin', '/metrics');
-  const watch = await replicaAdmin('source', { host: '127.0.0.1', port: 0 });
+  const watch = await serveReplicaAdmin('source', { host: '127.0.0.1', port: 0 });
   after(() => watch.close());
   watch.count({ kind: 'failed', step: 'update', reason: 'away', wait: 1 });
   const replica = await fetch(`${watch.address}/metrics`);

@@ -4,20 +4,20 @@
  */
 import type { RecordQuery } from '../../src/compile/read.ts';
 import type { OrderTerm } from '../../src/query/tree.ts';
-import { KeptBlocks } from '../../src/service/kept/kept-blocks.ts';
+import { BlockCache } from '../../src/service/kept/kept-blocks.ts';
 import { FilterIndexCache } from '../../src/service/paging/filter-index.ts';
-import { type PageOptions, type PageReading, readPage } from '../../src/service/paging/read-page.ts';
+import { type PageOptions, type PageReadContext, readPage } from '../../src/service/paging/read-page.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Random } from './random.ts';
 
 /** How pages are read in each process, and in a process that caches no lists. */
-export function readingsOf(stores: readonly Store[]): readonly PageReading[] {
-  const reading = (store: Store, milliseconds: number): PageReading => ({
+export function readingsOf(stores: readonly Store[]): readonly PageReadContext[] {
+  const reading = (store: Store, milliseconds: number): PageReadContext => ({
     store,
     clock: systemClock,
     indexes: new FilterIndexCache({ milliseconds, bytes: 2 ** 24 }, systemClock, store.shared),
-    kept: new KeptBlocks(store, 0),
+    kept: new BlockCache(store, 0),
     read: { milliseconds: 20_000 },
   });
   const [first] = stores;
@@ -26,7 +26,7 @@ export function readingsOf(stores: readonly Store[]): readonly PageReading[] {
 }
 
 interface Walks {
-  readonly readings: readonly PageReading[];
+  readonly readings: readonly PageReadContext[];
   readonly common: Pick<PageOptions, 'keyId' | 'query' | 'shape' | 'files' | 'model' | 'gzip'>;
   readonly random: Random;
   /** The keys of a query, in its order. */

@@ -1,11 +1,11 @@
 /** The number of records that expansions multiply is limited before anything is read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkRelated, MAX_RELATED, relatedRecords } from '../../src/query/related-records.ts';
+import { checkRelated, estimateRelatedRecords, MAX_RELATED } from '../../src/query/related-records.ts';
 import { collection, refusal } from './odata/fixture.ts';
 
 const related = (path: string, resource = 'Property'): number =>
-  relatedRecords(collection(path, resource).expansions);
+  estimateRelatedRecords(collection(path, resource).expansions);
 
 test('a record counts as one, a collection as ten or as its $top, a count as one', () => {
   assert.equal(related(''), 0);

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { standardDictionary } from '../../src/dictionary/index.ts';
 import { RequestFailure } from '../../src/replica/http/failure.ts';
-import { sharedAllowance, UseInMemory } from '../../src/replica/http/rate-budget.ts';
+import { InMemoryUsage, sharedAllowance } from '../../src/replica/http/rate-budget.ts';
 import { networkTransport } from '../../src/replica/http/transport.ts';
-import { contact } from '../../src/replica/run/session.ts';
+import { contactSource } from '../../src/replica/run/session.ts';
 import { testClock } from '../support/clock.ts';
 import { keyOf, keysUpTo, listings, withPhotos } from './support/feed.ts';
 import { json, type Seen } from './support/loopback.ts';
@@ -211,7 +211,7 @@ test('attempts to reach a source before there is a store count in one budget', a
   const server = await odataServer(t, clock, { Property: [] }, { token: 'other' });
   const transport = networkTransport();
   t.after(() => transport.close());
-  const use = new UseInMemory();
+  const use = new InMemoryUsage();
   const limits = { requestsPerHour: 3 };
   const options = {
     from: server.root,
@@ -223,7 +223,7 @@ test('attempts to reach a source before there is a store count in one budget', a
     environment: { clock, random: () => 0.5, transport },
   } as const;
   for (let attempt = 0; attempt < 3; attempt++) {
-    await assert.rejects(contact(options, standardDictionary(), use), { status: 401 });
+    await assert.rejects(contactSource(options, standardDictionary(), use), { status: 401 });
   }
   assert.ok((await sharedAllowance(use, 'secret', limits).take(clock.now())) > 0);
 });

@@ -1,7 +1,7 @@
 /** Incidents of other systems, each by its name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { budgetName, readUse } from '../../src/replica/http/rate-budget.ts';
+import { budgetName, parseUsage } from '../../src/replica/http/rate-budget.ts';
 import { listing, photo } from '../support/builders.ts';
 import { DAY, SECOND, testClock } from '../support/clock.ts';
 import { change, keyOf, keysUpTo, listings, take, withPhotos } from './support/feed.ts';
@@ -79,7 +79,7 @@ test('INCIDENT rate windows forgotten at restart: the next run continues to coun
   const used = server.seen.length;
   const { use } = await replica.store.checkpoints.state(budgetName('secret'));
   assert.deepEqual(
-    readUse(use).hour.used.map(([requests]) => requests),
+    parseUsage(use).hour.used.map(([requests]) => requests),
     [used],
   );
   clock.advance(60 * SECOND);

@@ -102,7 +102,7 @@ for (const engine of ENGINES) {
     const logs = [1, 2, 3].map(() => new TroubleLog(store, 'feed', feed.clock));
     // A text whose limit lies inside a character, a NUL, and characters that JSON must escape.
     const reasons = [`${'x'.repeat(299)}\u{1f3e0}`, 'nul \u0000 in it', '"\\<script>'];
-    for (const log of logs) for (const reason of reasons) log.note({ kind: 'doubt', reason });
+    for (const log of logs) for (const reason of reasons) log.record({ kind: 'doubt', reason });
     await Promise.all(logs.map((log) => log.idle()));
     const { sources } = await replicaReport(store, feed.clock.now());
     const noted = (sources[0]?.lately ?? []).map(({ reason, times }) => [reason.slice(0, 300), times]);

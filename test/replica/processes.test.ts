@@ -3,8 +3,18 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { acquireSource, LEASE, newAcquirer, whileAcquired } from '../../src/replica/checkpoint/lease.ts';
-import { type Host, processesOf, realProcesses, shownName } from '../../src/replica/checkpoint/processes.ts';
+import {
+  acquireSource,
+  LEASE_DURATION,
+  newAcquirer,
+  whileAcquired,
+} from '../../src/replica/checkpoint/lease.ts';
+import {
+  displayName,
+  type Host,
+  processesOf,
+  realProcesses,
+} from '../../src/replica/checkpoint/processes.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { makeWorld } from '../support/world.ts';
 
@@ -44,7 +54,7 @@ test('a process is dead if no process has its id, if another process has it, or 
   const me = processesOf(hostOf(20, processes));
   const other = processesOf(hostOf(10, processes)).name();
   assert.match(other, /^host:10:[0-9a-f]{8}:[\w-]{12}:500$/);
-  assert.equal(shownName(other), other.split(':').slice(0, 3).join(':'));
+  assert.equal(displayName(other), other.split(':').slice(0, 3).join(':'));
   const cases: readonly [string, Other | undefined, boolean][] = [
     ['alive', { state: 'S', begin: 500 }, false],
     ['stopped for a while', { state: 'T', begin: 500 }, false],
@@ -135,7 +145,7 @@ test('a lease that ends years from now was written with a wrong clock: it is tak
   isAlive = false;
   const begun = clock.now();
   const held = await acquireSource(store, 'feed', newAcquirer(sleeping));
-  assert.equal(clock.now() - begun, LEASE);
+  assert.equal(clock.now() - begun, LEASE_DURATION);
   assert.equal((await store.checkpoints.leaseHolder('feed'))?.holder, held.lease().holder);
 });
 

@@ -78,7 +78,7 @@ for (const engine of [sqliteEngine({ pageReaders: 1, searchReaders: 1 }), postgr
     // The scrub remembers at most three damaged records, so with more it treats the whole resource as damaged.
     await wrong('PropertyRooms', 'RL117%', 'Kitchen', 'Kitchfn');
     await pass();
-    assert.deepEqual(scrub.damaged()?.get('PropertyRooms'), 'all');
+    assert.deepEqual(scrub.damagedRecords()?.get('PropertyRooms'), 'all');
     assert.deepEqual(new Set(await refused()), new Set([...withAgent, 'rooms']));
 
     await repairStore(store);
@@ -149,7 +149,7 @@ async function serve(engine: Engine) {
           onEnd: (error) => assert.ifError(error),
         });
         return {
-          damaged: () => made?.damaged(),
+          damaged: () => made?.damagedRecords(),
           log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
         };
       },

@@ -1,10 +1,10 @@
 /** Caches that are limited in bytes, and report their use. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addUses, BoundedCache, bytesOfText, cachesInUse } from '../../src/shared/bounded-cache.ts';
-import { numberOf } from '../../src/shared/per-object.ts';
+import { BoundedCache, bytesOfText, cacheSizes, sumCacheSizes } from '../../src/shared/bounded-cache.ts';
+import { objectId } from '../../src/shared/per-object.ts';
 
-const useOf = (wanted: string) => cachesInUse().find(({ name }) => name === wanted);
+const useOf = (wanted: string) => cacheSizes().find(({ name }) => name === wanted);
 
 test('beyond the limit in bytes the least recently used entry is dropped', () => {
   const cache = new BoundedCache<string>('by bytes', { bytes: 1000 });
@@ -46,7 +46,7 @@ test('beyond the limit in entries the least recently used entry is dropped', () 
 
 test('caches of one name are reported together; texts take two bytes per character if one character needs it', () => {
   assert.deepEqual(
-    addUses([
+    sumCacheSizes([
       { name: 'a', entries: 1, bytes: 10 },
       { name: 'b', entries: 1, bytes: 1 },
       { name: 'a', entries: 2, bytes: 5 },
@@ -58,6 +58,6 @@ test('caches of one name are reported together; texts take two bytes per charact
   );
   assert.deepEqual([bytesOfText('häuser'), bytesOfText('häuser…')], [6, 14]);
   const object = {};
-  assert.equal(numberOf(object), numberOf(object));
-  assert.notEqual(numberOf(object), numberOf({}));
+  assert.equal(objectId(object), objectId(object));
+  assert.notEqual(objectId(object), objectId({}));
 });

@@ -1,20 +1,20 @@
 /** Texts by keys that are found among other bytes, also if keys have the same hash. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ByteTexts, NO_TEXT } from '../../src/shared/byte-texts.ts';
+import { ByteStringMap, NO_TEXT } from '../../src/shared/byte-texts.ts';
 
 /** The text of a key; undefined if there is none. */
-function textOf(texts: ByteTexts, key: string): string | undefined {
+function textOf(texts: ByteStringMap, key: string): string | undefined {
   const bytes = Buffer.from(key);
   const place = texts.find(bytes, 0, bytes.length);
   return place === NO_TEXT ? undefined : texts.textAt(place).toString();
 }
 
-const put = (texts: ByteTexts, key: string, text: string): number =>
+const put = (texts: ByteStringMap, key: string, text: string): number =>
   texts.put(Buffer.from(key), Buffer.from(text));
 
 test('a text is found by the bytes of its key, wherever they are', () => {
-  const texts = new ByteTexts();
+  const texts = new ByteStringMap();
   const keys = ['', 'a', 'ab', 'ba', 'é😀', 'x'.repeat(300)];
   for (const key of keys) put(texts, key, `of ${key}`);
   assert.equal(texts.size, keys.length);
@@ -32,7 +32,7 @@ test('a text is found by the bytes of its key, wherever they are', () => {
 });
 
 test('a text is replaced and deleted, while its place stays readable', () => {
-  const texts = new ByteTexts();
+  const texts = new ByteStringMap();
   const first = put(texts, 'ab', 'first');
   put(texts, 'ba', '');
   put(texts, 'ab', 'second');
@@ -46,7 +46,7 @@ test('a text is replaced and deleted, while its place stays readable', () => {
 });
 
 test('many texts that come and go are found, and their slots are used again', () => {
-  const texts = new ByteTexts();
+  const texts = new ByteStringMap();
   const kept = new Map<string, string>();
   for (let round = 0; round < 5; round++) {
     for (let number = 0; number < 1000; number++) {
@@ -74,7 +74,7 @@ test('many texts that come and go are found, and their slots are used again', ()
 
 test('keys with the same hash have texts of their own', () => {
   const [one, other] = sameHash();
-  const texts = new ByteTexts();
+  const texts = new ByteStringMap();
   put(texts, one, 'one');
   assert.equal(textOf(texts, other), undefined);
   put(texts, other, 'other');

@@ -1,7 +1,7 @@
 /** Sleeps on the real clock, which are divided into waits that a timer supports. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sleepBy, sleepUntil, systemClock } from '../../src/shared/clock.ts';
+import { makeSleep, sleepUntil, systemClock } from '../../src/shared/clock.ts';
 
 const DAY = 86_400_000;
 const LONGEST = 300_000;
@@ -9,7 +9,7 @@ const LONGEST = 300_000;
 function waits(milliseconds: number, stopAfter = Number.POSITIVE_INFINITY): Promise<number[]> {
   const waited: number[] = [];
   const stop = new AbortController();
-  const sleep = sleepBy(async (wait) => {
+  const sleep = makeSleep(async (wait) => {
     waited.push(wait);
     if (waited.length >= stopAfter) stop.abort();
   });
@@ -50,7 +50,7 @@ test('an endless wait ends with its signal', async () =>
   assert.deepEqual(await waits(Number.POSITIVE_INFINITY, 3), [LONGEST, LONGEST, LONGEST]));
 
 test('an error of a timer, other than its abort, is thrown', async () => {
-  const failing = sleepBy(() => Promise.reject(new Error('no timer')));
+  const failing = makeSleep(() => Promise.reject(new Error('no timer')));
   await assert.rejects(failing(5), { message: 'no timer' });
 });
 

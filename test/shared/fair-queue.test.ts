@@ -3,18 +3,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { PlatError } from '../../src/errors/index.ts';
-import { FairQueue, type QueueBounds, type Turn } from '../../src/shared/fair-queue.ts';
+import { FairQueue, type Permit, type QueueBounds } from '../../src/shared/fair-queue.ts';
 
 function queueOf(bounds: Partial<QueueBounds> = {}) {
   let now = 0;
   const queue = new FairQueue({ turns: 1, long: true, waiting: 100, ...bounds }, () => now);
   const order: string[] = [];
-  const turns = new Map<string, Turn>();
+  const turns = new Map<string, Permit>();
   const refused: string[] = [];
   /** Requests turns, and records their names when they begin. */
   const ask = (name: string, ...jobs: readonly string[]): void => {
     for (const job of jobs) {
-      queue.enter(name).then(
+      queue.acquire(name).then(
         (turn) => {
           order.push(job);
           turns.set(job, turn);
@@ -30,8 +30,8 @@ function queueOf(bounds: Partial<QueueBounds> = {}) {
     now += milliseconds;
     const turn = turns.get(job);
     assert.ok(turn !== undefined, `${job} has no turn`);
-    turn.end();
-    turn.end(); // once is enough
+    turn.release();
+    turn.release(); // once is enough
     await setImmediate();
   };
   return { queue, ask, end, order, refused };

@@ -1,7 +1,7 @@
 /** Trying again while a failure may pass. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { patiently } from '../../src/shared/patiently.ts';
+import { retryTransient } from '../../src/shared/patiently.ts';
 
 /** Attempts that fail with these reasons in turn and then succeed, by a clock that only the pauses move. */
 async function tried(...reasons: readonly string[]) {
@@ -12,7 +12,7 @@ async function tried(...reasons: readonly string[]) {
     if (reason !== undefined) throw new Error(reason);
     return 'done';
   };
-  const result = await patiently(attempt, {
+  const result = await retryTransient(attempt, {
     passes: (error) => error instanceof Error && error.message.startsWith('busy'),
     patience: 20,
     pause: 10,

@@ -7,7 +7,7 @@ import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
 import type { ErrorCode, PlatError } from '../../src/errors/index.ts';
 import { type OpenStoreOptions, openStore, openTables } from '../../src/open-store.ts';
 import { DEFAULT_SETTINGS } from '../../src/records/settings.ts';
-import { START } from '../../src/store/changes/change-feed.ts';
+import { SEQUENCE_START } from '../../src/store/changes/change-feed.ts';
 import { copyStore } from '../../src/store/copy/copy-store.ts';
 import type { RawTables, ReadRows } from '../../src/store/copy/raw-tables.ts';
 import { NO_USE } from '../../src/store/keys/key-store.ts';
@@ -39,7 +39,7 @@ const KEY = {
 const WEBHOOK = {
   ...{ id: 'wh_1', url: 'https://example.com', bearer: null, role: 'idx', systems: [], resources: [] },
   ...{ privateHosts: false, createdAt: KEY.createdAt, secret: 'whsec_a', former: null, paused: null },
-  ...{ position: START, delivered: 0, deliveredAt: null, ...NO_FAILURE },
+  ...{ position: SEQUENCE_START, delivered: 0, deliveredAt: null, ...NO_FAILURE },
 } as const;
 
 /** The clock of every store here: a new day would begin a new generation in one of two stores that are compared. */
@@ -98,7 +98,7 @@ async function fill(place: Place): Promise<string> {
   }
   await store.remove('Property', [...(await operations(store, clock).keys('Property')).slice(0, 1)]);
   await store.keys.add(KEY, 'hash');
-  const { position } = await store.feed({ since: START, limit: 3 });
+  const { position } = await store.feed({ since: SEQUENCE_START, limit: 3 });
   await store.webhooks.add({ ...WEBHOOK, position });
   await store.webhooks.add({ ...WEBHOOK, id: 'wh_2', paused: 'an operator paused it' });
   await store.webhooks.hold('wh_1', 'a process', 1);
@@ -169,7 +169,7 @@ suite('copies of stores', () => {
         second,
       ]);
       // A follower continues in the copy.
-      const next = { since: first?.position ?? START, limit: 1000 };
+      const next = { since: first?.position ?? SEQUENCE_START, limit: 1000 };
       const page = await store.feed(next);
       assert.ok(page.kind === 'changes' && page.changes.length > 10);
       assert.deepEqual(page, await sending.feed(next));

@@ -6,7 +6,7 @@ import {
   pauseWebhook,
   replayWebhook,
   resumeWebhook,
-  rotateWebhook,
+  rotateWebhookSecret,
 } from '../../src/webhooks/operations.ts';
 import { signatureHeaders } from '../../src/webhooks/sign.ts';
 import { listing, photo } from '../support/builders.ts';
@@ -178,9 +178,9 @@ test('one slow receiver delays no other', async (t) => {
   slow.behave(() => promise);
   for (const key of ['A', 'B', 'C']) {
     await write('Property', listing(key));
-    await sender.look();
+    await sender.check();
     while (sender.busy > 1 || quick.taken.length === 0 || !quick.keys().includes(`created Property ${key}`)) {
-      await sender.look();
+      await sender.check();
       await new Promise(setImmediate);
     }
   }
@@ -226,7 +226,7 @@ test('batches have at most a hundred events and 20 kB, and can be replayed from 
   for (const wrong of ['', 'x', '99999999']) {
     await assert.rejects(replayWebhook(store, id, wrong), { code: 'usage' });
   }
-  const { secret } = await rotateWebhook(store, id);
+  const { secret } = await rotateWebhookSecret(store, id);
   await write('Property', listing('Y'));
   await send();
   const last = receiver.taken.at(-1);

@@ -65,7 +65,7 @@ test('a process whose clock is hours ahead does not take over a webhook that is 
   };
   const other = senderOf(t, { store: await again(), clock: wrongBy(clock, 5) });
   await write('Property', listing('A'));
-  await sender.look();
+  await sender.check();
   while (network.begun.length === 0) await new Promise(setImmediate);
   for (let step = 0; step < 12; step++) {
     await other.send();
@@ -126,13 +126,13 @@ test('a process that stops releases a webhook at once; after a kill, 15 seconds 
   const first = senderOf(t, { store, clock, post: stopped.post });
   const second = senderOf(t, { store: await again(), clock, post: killed.post });
   await write('Property', listing('A'));
-  await first.sender.look();
+  await first.sender.check();
   while (stopped.begun.length === 0) await new Promise(setImmediate);
   await write('Property', listing('B'));
   await first.sender.close();
   assert.deepEqual([(await stateOf())?.holder, (await stateOf())?.attempts], [null, 0]);
 
-  await second.sender.look();
+  await second.sender.check();
   while (killed.begun.length === 0) await new Promise(setImmediate);
   await send();
   assert.deepEqual(receiver.seen, []);

@@ -110,7 +110,7 @@ test('a webhook that is deleted during an attempt stays deleted, and the attempt
     },
   });
   await write('Property', listing('A'));
-  await sender.look();
+  await sender.check();
   while (!isBegun) await new Promise(setImmediate);
   await deleteWebhook(store, id);
   resolve(); // it is time to say again who holds the webhook

@@ -112,7 +112,7 @@ export function senderOf(t: TestContext, { store, clock, post, sleep }: SenderOp
   });
   /** Looks for changes, and waits until nothing more is being sent. */
   const send = async (): Promise<void> => {
-    await sender.look();
+    await sender.check();
     while (sender.busy > 0) await new Promise(setImmediate);
   };
   return { sender, send, paused };

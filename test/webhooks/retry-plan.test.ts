@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextAttempt } from '../../src/webhooks/retry-plan.ts';
+import { nextAttemptTime } from '../../src/webhooks/retry-plan.ts';
 
 const HOUR = 3_600_000;
 
@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 function attempts(random: number, retryAfter?: number): number[] {
   const moments = [0];
   for (let now = 0; ; ) {
-    const next = nextAttempt({ attempts: moments.length, failingSince: 0, now, retryAfter, random });
+    const next = nextAttemptTime({ attempts: moments.length, failingSince: 0, now, retryAfter, random });
     if (next === undefined) return moments;
     moments.push(next);
     now = next;
@@ -24,7 +24,7 @@ test('attempts continue for 72 hours, at growing intervals', () => {
 
 test('a receiver may request a later attempt, within a day and within the 72 hours', () => {
   const wait = (retryAfter: number) =>
-    nextAttempt({ attempts: 1, failingSince: 0, now: 1000, retryAfter, random: 0 });
+    nextAttemptTime({ attempts: 1, failingSince: 0, now: 1000, retryAfter, random: 0 });
   assert.equal(wait(2000), 6000);
   assert.equal(wait(60_000), 61_000);
   assert.equal(wait(100 * HOUR), 1000 + 24 * HOUR);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { PlatError, platError } from '../../errors/index.ts';
 import { recordNamed } from '../../store/changes/changed-records.ts';
 import { changePages } from '../../store/changes/follow-changes.ts';
-import { roleNamed } from '../../store/keys/new-key.ts';
+import { findRole } from '../../store/keys/new-key.ts';
 import { CheckpointFile } from '../checkpoint-file.ts';
 import { withStore } from '../open-store.ts';
 import { addOptions, applyConfig, CONFIG_OPTION, option, STORE_OPTION } from '../options.ts';
@@ -31,9 +31,9 @@ export function defineChanges(changes: Command): void {
     const begin = kept?.position ?? since;
     const { signal } = onShutdown(follow === true);
     await withStore(address, { create: false }, async (store) => {
-      const named = listIn(resources);
+      const named = parseList(resources);
       for (const name of named ?? []) knownResource(await store.model(), name);
-      if (role !== undefined) roleNamed(await store.model(), role);
+      if (role !== undefined) findRole(await store.model(), role);
       const request = { since: begin, follow: follow === true, records, resources: named, role, signal };
       try {
         for await (const page of changePages(store, request)) {
@@ -44,22 +44,24 @@ export function defineChanges(changes: Command): void {
           }
           // If the process is killed between the two steps, it repeats these lines and skips none.
           await flushOutput();
-          kept?.keep(page.position);
+          kept?.save(page.position);
         }
       } catch (error) {
-        throw error instanceof PlatError && error.code === 'positionGone' ? gone(error, checkpoint) : error;
+        throw error instanceof PlatError && error.code === 'positionGone'
+          ? goneError(error, checkpoint)
+          : error;
       }
     });
   });
 }
 
-const listIn = (names: string | readonly string[] | undefined): readonly string[] | undefined =>
+const parseList = (names: string | readonly string[] | undefined): readonly string[] | undefined =>
   typeof names === 'string'
     ? names.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
     : names;
 
 /** The error for a position from which changes have been removed, with a remedy. */
-function gone({ message }: PlatError, checkpoint: string | undefined): PlatError {
+function goneError({ message }: PlatError, checkpoint: string | undefined): PlatError {
   const way =
     checkpoint === undefined
       ? 'use --since start to read every existing record again.'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { PlatError } from '../../errors/index.ts';
-import { findUnreadable } from '../../replica/checkpoint/checkpoint.ts';
+import { describeUnreadableNotes } from '../../replica/checkpoint/checkpoint.ts';
 import { type Fault, findFaults, repairStore } from '../../store/check/check-store.ts';
 import type { Store } from '../../store/store.ts';
 import { openConfigured } from '../open-store.ts';
@@ -69,7 +69,7 @@ async function writeFaults(
     isTorn ||= fault.place === 'file' && fault.kind === 'pages';
     writeFault(fault, json);
   }
-  for (const what of await findUnreadable(store)) {
+  for (const what of await describeUnreadableNotes(store)) {
     faults++;
     writeFault({ place: 'file', kind: 'notes', what: [what] }, json);
   }

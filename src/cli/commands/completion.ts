@@ -5,31 +5,31 @@
 import type { Command } from 'commander';
 import { BUILT_IN_ACCESS } from '../../access/roles.ts';
 import { standardDictionary } from '../../dictionary/index.ts';
-import { nameOf } from '../help.ts';
+import { fullNameOf } from '../help.ts';
 import { writeText } from '../terminal.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
 /** The values of an option or argument: one word of a list, several separated by commas, a file, a folder, any text. */
-interface Takes {
+interface AcceptedValues {
   readonly kind: 'word' | 'words' | 'file' | 'folder' | 'text';
   readonly of: readonly string[];
 }
 
 /** How a shell completes each kind of values. */
-type Actions = Readonly<Record<Takes['kind'], (of: readonly string[]) => string>>;
+type Actions = Readonly<Record<AcceptedValues['kind'], (of: readonly string[]) => string>>;
 
-const actBy =
+const completeBy =
   (actions: Actions) =>
-  ({ kind, of }: Takes): string =>
+  ({ kind, of }: AcceptedValues): string =>
     actions[kind](of);
 
 interface CompletedOption {
   readonly names: readonly string[];
   readonly does: string;
   /** undefined for a flag. */
-  readonly takes: Takes | undefined;
+  readonly takes: AcceptedValues | undefined;
 }
 
 interface CompletedCommand {
@@ -40,7 +40,7 @@ interface CompletedCommand {
   /** The commands of a group, each with what it does; else none. */
   readonly commands: readonly (readonly [name: string, does: string])[];
   /** The values of its arguments; undefined if it has none. */
-  readonly takes: Takes | undefined;
+  readonly takes: AcceptedValues | undefined;
 }
 
 /** Names from the data model. */
@@ -63,13 +63,13 @@ export function defineCompletion(completion: Command, every: () => Promise<reado
 
 /** @param every the program and all its commands */
 function completionScript(shell: Shell, every: readonly Command[], names: KnownNames): string {
-  return { bash, zsh, fish }[shell](every.map((command) => completed(command, names)));
+  return { bash, zsh, fish }[shell](every.map((command) => describeCommand(command, names)));
 }
 
-function completed(command: Command, names: KnownNames): CompletedCommand {
+function describeCommand(command: Command, names: KnownNames): CompletedCommand {
   const [argument] = command.registeredArguments;
   return {
-    name: command.parent === null ? '' : nameOf(command),
+    name: command.parent === null ? '' : fullNameOf(command),
     does: command.description(),
     options: [
       ...command.options.map((each) => ({
@@ -77,23 +77,29 @@ function completed(command: Command, names: KnownNames): CompletedCommand {
         does: each.description,
         takes:
           each.required || each.optional
-            ? takesOf(each.argChoices, /<(\w+)/.exec(each.flags)?.[1] ?? '', each.attributeName(), names)
+            ? acceptedValues(
+                each.argChoices,
+                /<(\w+)/.exec(each.flags)?.[1] ?? '',
+                each.attributeName(),
+                names,
+              )
             : undefined,
       })),
       { names: ['-h', '--help'], does: 'show what it takes', takes: undefined },
     ],
     commands: command.commands.map((each) => [each.name(), each.description()]),
-    takes: argument === undefined ? undefined : takesOf(argument.argChoices, argument.name(), '', names),
+    takes:
+      argument === undefined ? undefined : acceptedValues(argument.argChoices, argument.name(), '', names),
   };
 }
 
 /** @param placeholder the word that stands for a value in the help */
-function takesOf(
+function acceptedValues(
   choices: readonly string[] | undefined,
   placeholder: string,
   attribute: string,
   { resources, roles }: KnownNames,
-): Takes {
+): AcceptedValues {
   if (choices !== undefined) return { kind: 'word', of: choices };
   if (attribute === 'resource') return { kind: 'word', of: resources };
   if (attribute === 'resources') return { kind: 'words', of: resources };
@@ -111,7 +117,7 @@ const cases = (entries: readonly (readonly [patterns: readonly string[], command
     .map(([patterns, commands]) => `    ${patterns.map(quoted).join('|')}) ${commands} ;;`);
 
 /** All options with values, as `COMMAND:--option`, grouped by the action that completes them. */
-function byValue(commands: readonly CompletedCommand[], act: (takes: Takes) => string) {
+function optionsByAction(commands: readonly CompletedCommand[], act: (takes: AcceptedValues) => string) {
   const groups = new Map<string, string[]>();
   for (const { name, options } of commands) {
     for (const { names, takes } of options) {
@@ -124,7 +130,7 @@ function byValue(commands: readonly CompletedCommand[], act: (takes: Takes) => s
 }
 
 function bash(commands: readonly CompletedCommand[]): string {
-  const act = actBy({
+  const act = completeBy({
     word: (of) => `_plat_words ${quoted(of.join('\n'))}`,
     words: (of) => `_plat_list ${quoted(of.join('\n'))}`,
     file: () => '_plat_files -f',
@@ -159,7 +165,7 @@ _plat() {
     esac
   done
   case "$command:$before" in
-${cases(byValue(commands, (takes) => `${act(takes)}; return`)).join('\n')}
+${cases(optionsByAction(commands, (takes) => `${act(takes)}; return`)).join('\n')}
   esac
   if [[ $_plat_word == -* ]]; then
     case "$command" in
@@ -182,7 +188,7 @@ complete -F _plat plat
 
 function zsh(commands: readonly CompletedCommand[]): string {
   const plain = (text: string): string => text.replaceAll(/[[\]:\\]/g, String.raw`\$&`);
-  const act = actBy({
+  const act = completeBy({
     word: (of) => `:value:(${of.join(' ')})`,
     words: (of) => `:values:_values -s , value ${of.join(' ')}`,
     file: () => ':file:_files',
@@ -224,7 +230,7 @@ if [ "$funcstack[1]" = _plat ]; then _plat "$@"; else compdef _plat plat; fi
 }
 
 function fish(commands: readonly CompletedCommand[]): string {
-  const act = actBy({
+  const act = completeBy({
     word: (of) => `-x -a ${quoted(of.join(' '))}`,
     words: (of) => `-x -a "(__fish_complete_list , 'printf \\"%s\\\\n\\" ${of.join(' ')}')"`,
     file: () => '-r -F',

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import { openTables } from '../../open-store.ts';
-import { unsoundness } from '../../store/check/check-store.ts';
+import { describeFirstFault } from '../../store/check/check-store.ts';
 import { copyStore } from '../../store/copy/copy-store.ts';
 import type { PartitionField } from '../../store/store.ts';
 import { withStore } from '../open-store.ts';
@@ -43,7 +43,7 @@ export function defineCopy(copy: Command): void {
 async function mustBeSound(address: string, partitions: PartitionField | undefined): Promise<void> {
   await withStore(address, { create: false, partitions }, async (store) => {
     const fault = await withProgress(`Checking ${store.name}`, undefined, (progress) =>
-      unsoundness(store, rowProgress(progress)),
+      describeFirstFault(store, rowProgress(progress)),
     );
     if (fault === undefined) return;
     throw platError('storeDamaged', {

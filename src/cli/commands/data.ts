@@ -6,7 +6,7 @@ import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { filledError } from '../../records/parse-record.ts';
 import { PartialFile, writeError } from '../../store/files/partial-file.ts';
-import { isOfDatabase } from '../../store/files/store-file.ts';
+import { isDatabaseFile } from '../../store/files/store-file.ts';
 import type { Store } from '../../store/store.ts';
 import type { ConfigFile } from '../config.ts';
 import { withStore } from '../open-store.ts';
@@ -24,7 +24,7 @@ import {
 } from '../options.ts';
 import { EXIT, print } from '../output.ts';
 import { type Progress, rowProgress, withProgress } from '../progress.ts';
-import { onStore } from '../store-command.ts';
+import { defineStoreAction } from '../store-command.ts';
 import { reportLines, streamJson, writeText } from '../terminal.ts';
 
 /**
@@ -50,22 +50,22 @@ async function* linesOf(records: AsyncIterable<string>): AsyncIterable<string> {
 function mustBeReplaceable(out: string): void {
   mustHaveFolder(out);
   mustNotBeFolder(out);
-  if (!isOfDatabase(out)) return;
+  if (!isDatabaseFile(out)) return;
   throw platError('usage', {
     reason: `${out} belongs to an SQLite database, which an export does not replace.`,
   });
 }
 
 /** Writes text to a file, which gets its name only when it is complete, or directly to something else, such as a pipe. */
-async function writeFile(out: string, lines: AsyncIterable<string> | readonly string[]): Promise<void> {
+async function writeExport(out: string, lines: AsyncIterable<string> | readonly string[]): Promise<void> {
   try {
-    await writeThrough(out, lines);
+    await writeAtomically(out, lines);
   } catch (error) {
     throw writeError(error, out);
   }
 }
 
-async function writeThrough(out: string, lines: AsyncIterable<string> | readonly string[]): Promise<void> {
+async function writeAtomically(out: string, lines: AsyncIterable<string> | readonly string[]): Promise<void> {
   const before = statSync(out, { throwIfNoEntry: false });
   if (before?.isFile() === false) {
     await pipeline(lines, createWriteStream(out));
@@ -75,7 +75,7 @@ async function writeThrough(out: string, lines: AsyncIterable<string> | readonly
   using partial = new PartialFile(before === undefined ? out : realpathSync(out), '.partial');
   // The flag r+ does not create the file again if it has been removed because reading failed.
   await pipeline(lines, createWriteStream(partial.path, { flags: 'r+', flush: true }));
-  partial.takePlace();
+  partial.replaceTarget();
 }
 
 export function defineDelete(remove: Command): void {
@@ -85,7 +85,7 @@ export function defineDelete(remove: Command): void {
     CLOCK_OPTION(),
     JSON_OPTION(),
   ];
-  onStore(remove, options, async (store, { resource, force, json }, keys: string[]) => {
+  defineStoreAction(remove, options, async (store, { resource, force, json }, keys: string[]) => {
     const model = await store.model();
     if (model.settings.owner === 'replica' && force !== true) {
       const reason =
@@ -125,9 +125,9 @@ export function defineExport(exporting: Command): void {
       if (declarations === true || name === undefined) {
         const text = `${JSON.stringify(await declarationsOf(store, name), undefined, 2)}\n`;
         if (out === undefined) writeText(text);
-        else await writeFile(out, [text]);
+        else await writeExport(out, [text]);
       } else if (out === undefined) for await (const line of store.export(name)) await streamJson(line);
-      else await writeFile(out, linesOf(store.export(name)));
+      else await writeExport(out, linesOf(store.export(name)));
     });
   });
 }

@@ -80,7 +80,7 @@ export function defineDemo(demo: Command): void {
       const market = settings.live === true ? await liveMarketOf(store) : undefined;
       const tokens = await renewKeys(store);
       const service = await serveStore(store, settings, config);
-      const lines = await welcome(store, service, tokens, surfaceLines(service, settings, config));
+      const lines = await welcomeLines(store, service, tokens, surfaceLines(service, settings, config));
       await printSecret(lines, {
         what: 'the tokens of the demo',
         undo: () => Promise.all([revokeKeys(store), service.close()]),
@@ -216,7 +216,7 @@ async function firstListing(store: Store): Promise<string> {
   return '';
 }
 
-async function welcome(
+async function welcomeLines(
   store: Store,
   service: Service,
   tokens: DemoTokens,

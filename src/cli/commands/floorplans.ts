@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import { environmentOf } from '../../replica/environment.ts';
-import { floorPlans } from '../../replica/floorplans/client.ts';
+import { fetchFloorPlans } from '../../replica/floorplans/client.ts';
 import { ImageFolder } from '../../replica/floorplans/images.ts';
 import { rootOf } from '../../replica/run/options.ts';
-import { addOptions, applyConfig, CONFIG_OPTION, option, required, sendable } from '../options.ts';
+import { addOptions, applyConfig, CONFIG_OPTION, option, required, sendableToken } from '../options.ts';
 import { EXIT } from '../output.ts';
 import { replicaScreen } from '../replica-screen.ts';
 import { onShutdown } from '../shutdown.ts';
@@ -37,7 +37,7 @@ export function defineFloorplans(floorplans: Command): void {
         '"system" of plat.config.json is a list; plat floorplans reads one originating system, as of --system.';
       throw platError('usage', { reason });
     }
-    const token = sendable(settings.token);
+    const token = sendableToken(settings.token);
     const { system, listing, out, mediaPrivateHosts = false } = settings;
     const { signal } = onShutdown();
     const root = rootOf(settings.from);
@@ -54,7 +54,7 @@ export function defineFloorplans(floorplans: Command): void {
       reportLines(`A record has no MediaKey: ${JSON.stringify(record)}`);
     };
     try {
-      for await (const record of floorPlans(
+      for await (const record of fetchFloorPlans(
         { root, token, environment, listener, signal, onKeyless },
         system,
         listing,

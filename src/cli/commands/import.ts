@@ -5,11 +5,17 @@ import { PlatError, platError } from '../../errors/index.ts';
 import { LENIENCIES, type Leniency } from '../../records/lenient.ts';
 import type { Store } from '../../store/store.ts';
 import { type ConfigFile, configPath } from '../config.ts';
-import { declareExtra } from '../import/declare-extra.ts';
+import { declareExtraFields } from '../import/declare-extra.ts';
 import { readFieldMap } from '../import/field-names.ts';
 import { type FileReport, importFile, type Unwritten } from '../import/importer.ts';
-import { FILE_FORMS, fileSize, mustBeReadable, readOnce, rereadable } from '../import/input-files.ts';
-import { mustBegin, type ReadOptions } from '../import/placed-records.ts';
+import {
+  FILE_FORMATS,
+  fileSize,
+  mustBeReadable,
+  rereadableFiles,
+  singlePassFiles,
+} from '../import/input-files.ts';
+import { mustBeImportable, type ReadOptions } from '../import/placed-records.ts';
 import { withStore } from '../open-store.ts';
 import {
   addOptions,
@@ -45,7 +51,7 @@ export function defineImport(importing: Command): void {
     option(
       '--format <form>',
       'format of the files; by default their names decide (.csv, .tsv), else json',
-    ).choices(FILE_FORMS),
+    ).choices(FILE_FORMATS),
     option(
       '--map <source=Field>',
       'the field for a name in the files, or a file of such lines or with a JSON object; may be repeated',
@@ -76,29 +82,31 @@ export function defineImport(importing: Command): void {
       takesUnknown: dropsUnknown,
     });
     // A file of which nothing could be stored is reported before anything is. Learned fields can be columns.
-    const mustBeginAll = async (model: StoreModel): Promise<void> => {
+    const mustAllBeImportable = async (model: StoreModel): Promise<void> => {
       const options = optionsOf(model);
       const regular = paths.filter((path) => path !== '-' && statSync(path).isFile());
-      const { files } = readOnce(regular, format);
+      const { files } = singlePassFiles(regular, format);
       const first = { ...options, takesUnknown: dropsUnknown || isLearning };
-      for (const file of files) await mustBegin(file, model.dictionary, first, signal);
+      for (const file of files) await mustBeImportable(file, model.dictionary, first, signal);
     };
     let hasBegun = false;
     const beforeCreation = async (model: StoreModel): Promise<void> => {
-      await mustBeginAll(model);
+      await mustAllBeImportable(model);
       hasBegun = true;
     };
     const opening = { create, config, allowClockJump, beforeCreation };
     await withStore(settings.store, opening, async (store) => {
       await mustBeAuthority(store);
       const model = await store.model();
-      if (!hasBegun) await mustBeginAll(model);
+      if (!hasBegun) await mustAllBeImportable(model);
       // Learning fields requires a second pass over the files.
-      using inputs = isLearning ? await rereadable(paths, format, signal) : readOnce(paths, format);
+      using inputs = isLearning
+        ? await rereadableFiles(paths, format, signal)
+        : singlePassFiles(paths, format);
       const options = optionsOf(model);
       const path = configPath(settings.config);
       const declared = isLearning
-        ? await declareExtra(store, inputs.files, options, infer === true ? path : undefined, signal)
+        ? await declareExtraFields(store, inputs.files, options, infer === true ? path : undefined, signal)
         : [];
       if (extraFields === 'keep' && infer !== true && declared.length > 0 && hasCustomFields(config)) {
         reportLines(
@@ -127,12 +135,12 @@ export function defineImport(importing: Command): void {
       };
       await importAll().catch((error: unknown) => {
         if (reports.length === 0) throw error;
-        print(reports, reports.map(text), json);
+        print(reports, reports.map(summaryText), json);
         // A pipe that turns out not to be readable is no longer a wrong use that changed nothing.
         const isUse = error instanceof PlatError && error.code === 'usage';
         throw isUse ? platError('failed', { reason: error.message }, { cause: error }) : error;
       });
-      print(reports, reports.map(text), json);
+      print(reports, reports.map(summaryText), json);
       if (signal.aborted)
         reportLines('plat: interrupted; stored records are kept, and the same import stores the rest');
       const isComplete = reports.every(({ rejected }) => rejected === 0) && !signal.aborted;
@@ -201,6 +209,14 @@ const REASONS: Readonly<Record<string, string>> = {
   unknown: 'since they are not in the dictionary',
 };
 
-function text({ file, resource, inserted, changed, unchanged, children, rejected }: FileReport): string {
+function summaryText({
+  file,
+  resource,
+  inserted,
+  changed,
+  unchanged,
+  children,
+  rejected,
+}: FileReport): string {
   return `${file}: ${resource} ${inserted} new, ${changed} changed, ${unchanged} unchanged, ${children} children stored, ${rejected} rejected`;
 }

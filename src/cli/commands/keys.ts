@@ -2,11 +2,11 @@ import type { Command, OptionValues } from 'commander';
 import { KEY_KINDS, type KeyRecord, keyValidity } from '../../access/index.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { createKey, expiry, keyName, mustBePossible, revokeKey } from '../../store/keys/new-key.ts';
+import { checkKeyName, createKey, mustBeValidKey, parseExpiry, revokeKey } from '../../store/keys/new-key.ts';
 import type { Store } from '../../store/store.ts';
-import { duration, JSON_OPTION, KEY_WORDS, option, required, SYSTEM_OPTION } from '../options.ts';
+import { JSON_OPTION, KEY_WORDS, option, parseDuration, required, SYSTEM_OPTION } from '../options.ts';
 import { print, printSecret, table } from '../output.ts';
-import { idCommand, onStore } from '../store-command.ts';
+import { defineStoreAction, idCommand } from '../store-command.ts';
 import { reportLines } from '../terminal.ts';
 
 const CONSOLE_HINT = 'Log in with it at the console, at the address that "plat serve" prints.';
@@ -25,32 +25,32 @@ export function defineKeys(key: Command): void {
     const { kind, json } = given;
     const made = await createKey(store, keyOf(given), KEY_WORDS);
     const output = json ? { json: { ...made.key, token: made.token } } : made.token;
-    await printSecret(output, unreceived(store, made.key));
+    await printSecret(output, revokeUnreceived(store, made.key));
     // On stderr, since scripts take the token from stdout.
     if (kind === 'admin' && json !== true) reportLines(CONSOLE_HINT);
     // Not an error, since the developer of a client may need a token that has expired.
     const end = made.key.expiresAt;
     if (end !== null && Date.parse(end) <= Date.now()) reportLines(`The key expired at ${end}.`);
   };
-  onStore(create, ofNew, creating, {
+  defineStoreAction(create, ofNew, creating, {
     create: true,
-    beforeCreation: (model, given) => mustBePossible(keyOf(given), model, KEY_WORDS),
+    beforeCreation: (model, given) => mustBeValidKey(keyOf(given), model, KEY_WORDS),
   });
   const list = key.command('list').description('list keys and their usage');
-  onStore(list, [JSON_OPTION()], async (store, { json }) => {
+  defineStoreAction(list, [JSON_OPTION()], async (store, { json }) => {
     const keys = await store.keys.list();
     print(keys, keyTable(keys, await store.now()), json);
   });
   const revoke = idCommand(key, 'revoke', 'revoke a key at once, in every running process');
-  onStore(revoke, [JSON_OPTION()], async (store, { json }, id: string) => {
+  defineStoreAction(revoke, [JSON_OPTION()], async (store, { json }, id: string) => {
     if (!(await revokeKey(store, id))) throw unknownKey(id);
     print({ id, outcome: 'revoked' }, `${id} is revoked`, json);
   });
   const successor = 'create a successor with the same rights; the old key remains valid for a while';
   const overlapOption = option('--overlap <duration>', 'how long the old key remains valid').default('24h');
   const rotate = idCommand(key, 'rotate', successor);
-  onStore(rotate, [overlapOption, JSON_OPTION()], async (store, { overlap, json }, id: string) => {
-    const overlapping = duration('--overlap', overlap, 0);
+  defineStoreAction(rotate, [overlapOption, JSON_OPTION()], async (store, { overlap, json }, id: string) => {
+    const overlapping = parseDuration('--overlap', overlap, 0);
     const old = (await store.keys.list()).find((each) => each.id === id);
     if (old === undefined) throw unknownKey(id);
     const { name, kind, role, systems, expiresAt, revokedAt } = old;
@@ -61,13 +61,13 @@ export function defineKeys(key: Command): void {
     const made = await createKey(store, { name, kind, role, systems, expiresAt });
     const output = json ? { json: { ...made.key, token: made.token, replaces: id } } : made.token;
     // Until its owner has the new token, the old one must not end.
-    await printSecret(output, unreceived(store, made.key));
+    await printSecret(output, revokeUnreceived(store, made.key));
     await store.keys.revoke(id, timestampFrom(Date.now() + overlapping));
   });
 }
 
 /** A key whose token nobody received is revoked. */
-const unreceived = (store: Store, { id }: KeyRecord) => ({
+const revokeUnreceived = (store: Store, { id }: KeyRecord) => ({
   what: `the token of the key ${id}`,
   undo: () => revokeKey(store, id),
   undone: 'it is revoked',
@@ -76,7 +76,7 @@ const unreceived = (store: Store, { id }: KeyRecord) => ({
 
 /** A new key as its options describe it. */
 function keyOf({ name, kind, role, system: systems, expires }: OptionValues) {
-  return { name: keyName(name), kind, role, systems, expiresAt: expiry(expires, KEY_WORDS) };
+  return { name: checkKeyName(name), kind, role, systems, expiresAt: parseExpiry(expires, KEY_WORDS) };
 }
 
 const unknownKey = (id: string) => platError('failed', { reason: `There is no key ${id}.` });

@@ -4,7 +4,7 @@ import { type RetryOptions, retryQuarantined } from '../../replica/quarantine.ts
 import { withStore } from '../open-store.ts';
 import { addOptions, applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION } from '../options.ts';
 import { EXIT, print, table } from '../output.ts';
-import { onStore } from '../store-command.ts';
+import { defineStoreAction } from '../store-command.ts';
 
 interface RetrySettings {
   readonly store: string;
@@ -29,7 +29,7 @@ function askOf({ from, interface: kind, token, source }: RetrySettings): RetryOp
 export function defineQuarantine(quarantine: Command): void {
   const sourceOption = (): Option => option('--source <name>', 'only entries of this source');
   const list = quarantine.command('list').description('list quarantined records and the reasons');
-  onStore(list, [sourceOption(), JSON_OPTION()], async (store, { source, json }) => {
+  defineStoreAction(list, [sourceOption(), JSON_OPTION()], async (store, { source, json }) => {
     const entries = await store.checkpoints.quarantined(source);
     const head = ['source', 'resource', 'key', 'since', 'attempts', 'reason'];
     const rows = entries.map(({ source: of, resource, key, firstAt, attempts, reason }) =>

@@ -4,16 +4,16 @@ import { DEFAULT_SETTINGS } from '../../records/settings.ts';
 import { FILES } from '../../replica/copy/pending-fetches.ts';
 import type { ReplicaEvent } from '../../replica/events.ts';
 import { RequestFailure } from '../../replica/http/failure.ts';
-import { UseInMemory } from '../../replica/http/rate-budget.ts';
+import { InMemoryUsage } from '../../replica/http/rate-budget.ts';
 import type { FollowMethod, ReplicateOptions } from '../../replica/run/options.ts';
 import { sourceName } from '../../replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../replica/run/replicate.ts';
-import { contact } from '../../replica/run/session.ts';
-import { WAYS } from '../../replica/source/source.ts';
+import { contactSource } from '../../replica/run/session.ts';
+import { CHANGE_METHODS } from '../../replica/source/source.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Quarantined } from '../../store/checkpoint/checkpoints.ts';
 import type { Store } from '../../store/store.ts';
-import { collector, ownHeap } from '../heap.ts';
+import { collector, threadHeap } from '../heap.ts';
 import { openPatiently } from '../open-patiently.ts';
 import { openConfigured } from '../open-store.ts';
 import {
@@ -21,10 +21,10 @@ import {
   applyConfig,
   CLOCK_OPTION,
   CONFIG_OPTION,
-  duration,
   listenAddress,
   NO_CREATE_OPTION,
   option,
+  parseDuration,
   STORE_OPTION,
   wholeNumber,
 } from '../options.ts';
@@ -32,7 +32,7 @@ import { EXIT } from '../output.ts';
 import type { ReplicaAdmin } from '../replica-admin.ts';
 import { replicaScreen } from '../replica-screen.ts';
 import { onShutdown } from '../shutdown.ts';
-import { addSourceOptions, isNamed, type SourceSettings, sourceOptions } from '../source-options.ts';
+import { addSourceOptions, isSetExplicitly, type SourceSettings, sourceOptions } from '../source-options.ts';
 
 interface ReplicateSettings extends SourceSettings {
   readonly once?: boolean;
@@ -91,7 +91,7 @@ export function defineReplicate(command: Command): void {
       '--follow-by <way>',
       'how a watch learns of changes: by the best method that the source offers, or by this one',
     )
-      .choices(['auto', ...WAYS, 'windows'])
+      .choices(['auto', ...CHANGE_METHODS, 'windows'])
       .default('auto'),
     option(
       '--proof-every <duration>',
@@ -133,11 +133,11 @@ export function defineReplicate(command: Command): void {
       agentsFrom: hasAccounts ? 'records' : 'payload',
     } as const;
     const screen = replicaScreen(sourceName(given));
-    const heap = ownHeap();
+    const heap = threadHeap();
     const collect = heap && collector(heap);
     const source = {
       ...given,
-      resources: isNamed(command, 'resources') ? given.resources : undefined,
+      resources: isSetExplicitly(command, 'resources') ? given.resources : undefined,
       signal,
       watch: isWatching,
       onEvent: (event: ReplicaEvent): void => {
@@ -147,20 +147,20 @@ export function defineReplicate(command: Command): void {
       },
     };
     // Of all attempts of a watch to reach its source.
-    const use = new UseInMemory();
+    const usage = new InMemoryUsage();
     const open = (): Promise<Store> =>
       openConfigured(settings.store, {
         create: settings.create,
         base,
         config,
         cacheMegabytes: CACHE_MEGABYTES,
-        beforeCreation: ({ dictionary }) => contact(source, dictionary, use),
+        beforeCreation: ({ dictionary }) => contactSource(source, dictionary, usage),
         allowClockJump: settings.allowClockJump,
       });
     const admin = isWatching ? await watchAdmin(sourceName(given), settings) : undefined;
     const onFailure = (reason: string, wait: number, isOfSource: boolean): void => {
       screen.show({ kind: 'failed', reason, wait });
-      admin?.waits(reason, isOfSource);
+      admin?.reportWaiting(reason, isOfSource);
     };
     let store: Store | undefined;
     try {
@@ -174,20 +174,20 @@ export function defineReplicate(command: Command): void {
         screen.end('stopped', { quarantined: {}, withoutFiles: 0 });
         return;
       }
-      admin?.opened(store);
-      await use.moveTo(store.checkpoints);
+      admin?.reportOpened(store);
+      await usage.moveTo(store.checkpoints);
       const options: ReplicateOptions = {
         ...source,
         store,
         ...(settings.media === 'files'
           ? {
-              mediaFolder: settings.mediaFolder ?? besideStore(settings.store),
+              mediaFolder: settings.mediaFolder ?? mediaFolderOf(settings.store),
               mediaPrivateHosts: settings.mediaPrivateHosts === true,
             }
           : {}),
       };
       const result = await replicate(options);
-      const left = isWatching ? { quarantined: [], withoutFiles: 0 } : await leftOf(store, options);
+      const left = isWatching ? { quarantined: [], withoutFiles: 0 } : await unfinishedWork(store, options);
       screen.end(result, { ...left, quarantined: countsOf(left.quarantined) });
       process.exitCode = exitOf(result, left.quarantined.length + left.withoutFiles);
     } finally {
@@ -198,7 +198,7 @@ export function defineReplicate(command: Command): void {
 }
 
 /** What a run could not do: records that are in quarantine, and the number of listings whose files are not all here. */
-async function leftOf({ checkpoints }: Store, options: ReplicateOptions) {
+async function unfinishedWork({ checkpoints }: Store, options: ReplicateOptions) {
   const name = sourceName(options);
   const fetches = options.mediaFolder !== undefined && options.step === undefined;
   return {
@@ -220,7 +220,7 @@ function countsOf(quarantined: readonly Quarantined[]): Readonly<Record<string, 
 }
 
 /** @throws PlatError `usage` for a store that is not a file */
-function besideStore(store: string): string {
+function mediaFolderOf(store: string): string {
   if (!/^postgres(ql)?:/.test(store)) return `${store.replace(/^sqlite:/, '')}.media`;
   throw platError('usage', { reason: '--media files requires a --media-folder if the store is a database.' });
 }
@@ -251,11 +251,11 @@ function runOptions(settings: ReplicateSettings) {
     purgeShare: purgeShare / 100,
     force: force === true,
     limits,
-    updateEvery: duration('--update-every', updateEvery),
-    purgeEvery: duration('--purge-every', purgeEvery),
-    accountsEvery: duration('--accounts-every', accountsEvery),
+    updateEvery: parseDuration('--update-every', updateEvery),
+    purgeEvery: parseDuration('--purge-every', purgeEvery),
+    accountsEvery: parseDuration('--accounts-every', accountsEvery),
     follow: followBy,
-    proofEvery: duration('--proof-every', proofEvery),
+    proofEvery: parseDuration('--proof-every', proofEvery),
   };
 }
 
@@ -271,6 +271,6 @@ async function watchAdmin(
   source: string,
   { adminHost: host, adminPort: port }: ReplicateSettings,
 ): Promise<ReplicaAdmin> {
-  const { replicaAdmin } = await import('../replica-admin.ts');
-  return await replicaAdmin(source, { host, port });
+  const { serveReplicaAdmin } = await import('../replica-admin.ts');
+  return await serveReplicaAdmin(source, { host, port });
 }

@@ -3,17 +3,17 @@ import type { RestampReport } from '../../store/write/bring-back.ts';
 import { CLOCK_OPTION, JSON_OPTION } from '../options.ts';
 import { print } from '../output.ts';
 import { withProgress } from '../progress.ts';
-import { onStore } from '../store-command.ts';
+import { defineStoreAction } from '../store-command.ts';
 
 export function defineRestamp(restamp: Command): void {
-  onStore(restamp, [CLOCK_OPTION(), JSON_OPTION()], async (store, { json }) => {
+  defineStoreAction(restamp, [CLOCK_OPTION(), JSON_OPTION()], async (store, { json }) => {
     const title = `Bringing timestamps of ${store.name} back`;
     const report = await withProgress(title, undefined, () => store.restamp());
-    print(report, text(report), json);
+    print(report, summaryText(report), json);
   });
 }
 
-function text({ records, tombstones, notAfter, epoch }: RestampReport): string {
+function summaryText({ records, tombstones, notAfter, epoch }: RestampReport): string {
   if (epoch === undefined) return 'no timestamp is ahead of the clock';
   const parts = Object.entries(records).map(([resource, count]) => `${count} ${resource}`);
   const moved = [...parts, ...(tombstones > 0 ? [`${tombstones} deletions`] : [])];

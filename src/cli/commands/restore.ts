@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
-import { type Restored, restoreStore, storeAddress } from '../../open-store.ts';
+import { parseStoreAddress, type Restored, restoreStore } from '../../open-store.ts';
 import { withStore } from '../open-store.ts';
 import {
   addOptions,
@@ -25,7 +25,7 @@ export function defineRestore(restore: Command): void {
   ).action(async (file: string | undefined, _options, command: Command) => {
     await applyConfig(command);
     const { store: text, newEpoch, json } = command.opts();
-    const address = storeAddress(text);
+    const address = parseStoreAddress(text);
     if (newEpoch === true) {
       if (file !== undefined) {
         throw platError('usage', { reason: '--new-epoch does not accept a FILE: the store stays as it is.' });
@@ -49,7 +49,7 @@ export function defineRestore(restore: Command): void {
         onProgress: (rows, resource) => update(rows, `${rows} rows, ${resource}`),
       }),
     );
-    print({ store: path, file, ...report }, lines(path, file, report), json);
+    print({ store: path, file, ...report }, summaryLines(path, file, report), json);
   });
 }
 
@@ -62,7 +62,7 @@ async function beginEpoch(text: string, json: boolean | undefined): Promise<void
   });
 }
 
-function lines(store: string, file: string, report: Restored): string[] {
+function summaryLines(store: string, file: string, report: Restored): string[] {
   const rows = report.resources.filter((each) => each.rows > 0);
   const listed = (what: string, names: readonly string[]): string[] =>
     names.length === 0 ? [] : [`keys that were ${what}: ${names.join(', ')}`];

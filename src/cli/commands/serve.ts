@@ -8,7 +8,7 @@ import { replicaSources } from '../../replica/checkpoint/checkpoint.ts';
 import { quarantinePage, replicaReport, sourceStatus } from '../../replica/status.ts';
 import type { ReadinessCheck } from '../../service/admin/readiness.ts';
 import { CONSOLE_ROOT } from '../../service/console/pages.ts';
-import type { ReplicaDesk } from '../../service/console/replication.ts';
+import type { ReplicaControls } from '../../service/console/replication.ts';
 import { isAnyHost } from '../../service/http/base-address.ts';
 import type { ListenOptions } from '../../service/http/listen.ts';
 import { type FileSource, SERVICE_DEFAULTS, type ServiceOptions } from '../../service/options.ts';
@@ -102,7 +102,7 @@ export async function serveStore(
     files,
     clock: systemClock,
     log,
-    publicUrls: publicUrls(settings.publicUrl),
+    publicUrls: parsePublicUrls(settings.publicUrl),
     trustProxy: settings.trustProxy ?? false,
     limits: { ...SERVICE_DEFAULTS.limits, ...config.limits },
     keptPages: await keptPages(settings.store, config),
@@ -114,8 +114,8 @@ export async function serveStore(
     lookups: config.lookups ?? SERVICE_DEFAULTS.lookups,
     querySeconds: config.querySeconds ?? SERVICE_DEFAULTS.querySeconds,
     outlines: await consoleOutlines(store, config),
-    damaged: () => scrub.damaged(),
-    onUnknownDamage: () => scrub.hurry(),
+    damaged: () => scrub.damagedRecords(),
+    onUnknownDamage: () => scrub.expedite(),
     replica: replicaDesk(store),
     webhooks: webhooks.desk,
   };
@@ -188,7 +188,7 @@ export const consoleAddress = ({ addresses }: Pick<Service, 'addresses'>): strin
   `${addresses.admin}${CONSOLE_ROOT}/`;
 
 /** The part of the console about a replica that is served. A retry does not interrupt a process that replicates. */
-const replicaDesk = (store: Store): ReplicaDesk => ({
+const replicaDesk = (store: Store): ReplicaControls => ({
   report: (now) => replicaReport(store, now),
   quarantine: (request) => quarantinePage(store, request),
   // A retry queries the source, which requires the whole consumer to be loaded, so it is loaded on demand.
@@ -220,7 +220,7 @@ export function surfaceLines(service: Service, settings: ServeSettings, config: 
 /** Explains what links in responses begin with, if this is not configured. */
 function linkLinesOf({ addresses }: Service, settings: ServeSettings, { hosts }: ConfigFile): string[] {
   const { host, trustProxy = false, publicUrl, tlsCert } = settings;
-  const configured = { ...publicUrls(publicUrl), ...hosts };
+  const configured = { ...parsePublicUrls(publicUrl), ...hosts };
   const other = PUBLIC_SURFACES.find((name) => configured[name] === undefined);
   if (other === undefined || trustProxy) return [];
   return linkLines({
@@ -268,7 +268,7 @@ function readPem(file: string): Buffer {
   }
 }
 
-function publicUrls(given: ServeSettings['publicUrl']): ServiceOptions['publicUrls'] {
+function parsePublicUrls(given: ServeSettings['publicUrl']): ServiceOptions['publicUrls'] {
   if (given === undefined) return {};
   const pairs =
     typeof given === 'string'

@@ -5,10 +5,10 @@ import { type SourceStatus, sourceStatus } from '../../replica/status.ts';
 import type { StoreStatus } from '../../store/store.ts';
 import { JSON_OPTION } from '../options.ts';
 import { print, table } from '../output.ts';
-import { onStore } from '../store-command.ts';
+import { defineStoreAction } from '../store-command.ts';
 
 export function defineStatus(defined: Command): void {
-  onStore(defined, [JSON_OPTION()], async (store, { json }) => {
+  defineStoreAction(defined, [JSON_OPTION()], async (store, { json }) => {
     const status = await store.status();
     const keys = await store.keys.list();
     const sources: SourceStatus[] = [];
@@ -19,11 +19,11 @@ export function defineStatus(defined: Command): void {
     const valid = keys.filter((key) => keyValidity(key, now).valid).length;
     const ahead = await store.ahead();
     const all = { ...status, ahead, keys: { valid, all: keys.length }, sources };
-    print(all, [...text(status, valid), ...sources.flatMap((each) => ['', ...sourceText(each)])], json);
+    print(all, [...statusText(status, valid), ...sources.flatMap((each) => ['', ...sourceText(each)])], json);
   });
 }
 
-function text(status: StoreStatus, keys: number): string[] {
+function statusText(status: StoreStatus, keys: number): string[] {
   const head = ['resource', 'records', 'deleted', 'without parent', 'last change'];
   const rows = status.resources.map((each) => [
     each.resource,
@@ -51,7 +51,7 @@ function text(status: StoreStatus, keys: number): string[] {
 }
 
 /** How a watch learns of changes, in words. */
-const WAYS = {
+const METHOD_TEXTS = {
   events: 'follows the events of the source',
   delta: 'asks for the changes of the source by delta links',
   'entity-event': 'asks for the entity events of the source',
@@ -62,7 +62,7 @@ function followingText({ following }: SourceStatus): string[] {
   if (following === undefined) return [];
   const { way, since, level, reason } = following;
   const facts = [
-    `${WAYS[way]} since ${since}`,
+    `${METHOD_TEXTS[way]} since ${since}`,
     ...(level === undefined ? [] : [`last up to date at ${level}`]),
     ...(reason === undefined ? [] : [reason]),
   ];

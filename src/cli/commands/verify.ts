@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import type { ReplicaEvent } from '../../replica/events.ts';
-import { isEqual, type Verified } from '../../replica/verify/results.ts';
+import { isCopyEqual, type Verified } from '../../replica/verify/results.ts';
 import { verifyReplica } from '../../replica/verify/verify.ts';
 import { withStore } from '../open-store.ts';
 import {
@@ -16,8 +16,8 @@ import {
 import { EXIT, print, table } from '../output.ts';
 import { withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
-import { addSourceOptions, isNamed, type SourceSettings, sourceOptions } from '../source-options.ts';
-import { isWatched, reportJson, reportLines } from '../terminal.ts';
+import { addSourceOptions, isSetExplicitly, type SourceSettings, sourceOptions } from '../source-options.ts';
+import { isStderrTerminal, reportJson, reportLines } from '../terminal.ts';
 
 /** The maximum number of differences in the text; `--json` has all. */
 const MOST_SHOWN = 50;
@@ -41,7 +41,7 @@ export function defineVerify(command: Command): void {
           const results = await withProgress('Verifying', undefined, ({ update }) =>
             verifyReplica({
               ...source,
-              resources: isNamed(command, 'resources') ? resources : undefined,
+              resources: isSetExplicitly(command, 'resources') ? resources : undefined,
               store,
               signal,
               sample: settings.sample,
@@ -49,8 +49,8 @@ export function defineVerify(command: Command): void {
               onProgress: (resource, done) => update(done, `${done} ${resource}`),
             }),
           );
-          print({ equal: isEqual(results), resources: results }, text(results), settings.json);
-          process.exitCode = isEqual(results) ? EXIT.done : EXIT.differs;
+          print({ equal: isCopyEqual(results), resources: results }, summaryText(results), settings.json);
+          process.exitCode = isCopyEqual(results) ? EXIT.done : EXIT.differs;
         } catch (error) {
           if (!signal.aborted) throw error;
           const reason = 'The verification was interrupted and has no result.';
@@ -64,11 +64,11 @@ export function defineVerify(command: Command): void {
 function reportWait(event: ReplicaEvent): void {
   if (event.kind !== 'retry' && event.kind !== 'waiting') return;
   const { reason, wait } = event;
-  if (isWatched()) reportLines(`${reason}; asked again in ${Math.ceil(wait / 1000)} s`);
+  if (isStderrTerminal()) reportLines(`${reason}; asked again in ${Math.ceil(wait / 1000)} s`);
   else reportJson({ time: new Date().toISOString(), ...event });
 }
 
-function text(results: readonly Verified[]): string[] {
+function summaryText(results: readonly Verified[]): string[] {
   const head = ['resource', 'at the source', 'stored', 'compared', 'pending', 'differ'];
   const rows = results.map(({ resource, atSource, stored, compared, pending, differences }) =>
     [resource, atSource, stored, compared, pending, differences.length].map(String),
@@ -90,11 +90,11 @@ function text(results: readonly Verified[]): string[] {
       (key) => `${resource} ${key}: in quarantine, but no longer at the source; the next purge removes it`,
     ),
   );
-  const details = [...incomplete, ...short, ...shortened(lines), ...shortened(gone)];
+  const details = [...incomplete, ...short, ...firstLines(lines), ...firstLines(gone)];
   return [...table([head, ...rows]), ...(details.length > 0 ? ['', ...details] : [])];
 }
 
-const shortened = (lines: readonly string[]): string[] =>
+const firstLines = (lines: readonly string[]): string[] =>
   lines.length <= MOST_SHOWN
     ? [...lines]
     : [...lines.slice(0, MOST_SHOWN), `and ${lines.length - MOST_SHOWN} more (--json lists all)`];

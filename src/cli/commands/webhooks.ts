@@ -8,14 +8,14 @@ import {
   pauseWebhook,
   replayWebhook,
   resumeWebhook,
-  rotateWebhook,
+  rotateWebhookSecret,
   type ShownWebhook,
-  shown,
   testWebhook,
+  withoutSecrets,
 } from '../../webhooks/operations.ts';
 import { JSON_OPTION, option, required, SYSTEM_OPTION } from '../options.ts';
 import { print, printSecret, table } from '../output.ts';
-import { idCommand, onStore } from '../store-command.ts';
+import { defineStoreAction, idCommand } from '../store-command.ts';
 import { reportLines } from '../terminal.ts';
 import { webhookPost } from '../webhook-post.ts';
 
@@ -51,15 +51,15 @@ export function defineWebhooks(webhook: Command): void {
     // On stderr, since scripts take the secret from stdout.
     if (json !== true) reportLines(`${id} receives changes from now on. ${SECRET_HINT}`);
   };
-  onStore(create, ofNew, creating, { isConfigured: true });
+  defineStoreAction(create, ofNew, creating, { isConfigured: true });
   const list = webhook.command('list').description('list webhooks, their positions and their last errors');
-  onStore(list, [JSON_OPTION()], async (store, { json }) => {
-    const webhooks = (await store.webhooks.list()).map(shown);
+  defineStoreAction(list, [JSON_OPTION()], async (store, { json }) => {
+    const webhooks = (await store.webhooks.list()).map(withoutSecrets);
     print(webhooks, webhookTable(webhooks, await store.now()), json);
   });
   const about = (name: string, description: string): Command => idCommand(webhook, name, description);
   const test = about('test', 'send a message without events now, and report the response of the receiver');
-  onStore(test, [JSON_OPTION()], async (store, { json }, id: string) => {
+  defineStoreAction(test, [JSON_OPTION()], async (store, { json }, id: string) => {
     const { post, close } = webhookPost();
     const { signal } = new AbortController();
     const means = { post, now: () => systemClock.now(), signal };
@@ -70,18 +70,18 @@ export function defineWebhooks(webhook: Command): void {
     print({ id, outcome: 'accepted' }, `${id} has accepted the message`, json);
   });
   const pause = about('pause', 'stop deliveries until it is resumed; no change is lost');
-  onStore(pause, [JSON_OPTION()], async (store, { json }, id: string) => {
+  defineStoreAction(pause, [JSON_OPTION()], async (store, { json }, id: string) => {
     await pauseWebhook(store, id);
     print({ id, outcome: 'paused' }, `${id} is paused`, json);
   });
   const resume = about('resume', 'resume deliveries immediately where they stopped');
-  onStore(resume, [JSON_OPTION()], async (store, { json }, id: string) => {
+  defineStoreAction(resume, [JSON_OPTION()], async (store, { json }, id: string) => {
     await resumeWebhook(store, id);
     print({ id, outcome: 'resumed' }, `${id} is resumed`, json);
   });
   const rotate = about('rotate', 'print a new secret; for 24 hours, the old one also signs');
-  onStore(rotate, [JSON_OPTION()], async (store, { json }, id: string) => {
-    const { secret, undo } = await rotateWebhook(store, id);
+  defineStoreAction(rotate, [JSON_OPTION()], async (store, { json }, id: string) => {
+    const { secret, undo } = await rotateWebhookSecret(store, id);
     await printSecret(json ? { json: { id, secret } } : secret, {
       what: `the new secret of the webhook ${id}`,
       undo,
@@ -90,13 +90,13 @@ export function defineWebhooks(webhook: Command): void {
     });
   });
   const remove = about('delete', 'delete a webhook');
-  onStore(remove, [JSON_OPTION()], async (store, { json }, id: string) => {
+  defineStoreAction(remove, [JSON_OPTION()], async (store, { json }, id: string) => {
     await deleteWebhook(store, id);
     print({ id, outcome: 'deleted' }, `${id} is deleted`, json);
   });
   const replay = about('replay', 'deliver again, or from another position on');
   const since = required('--since <position>', 'a number of the sequence of changes, start or end');
-  onStore(replay, [since, JSON_OPTION()], async (store, { since, json }, id: string) => {
+  defineStoreAction(replay, [since, JSON_OPTION()], async (store, { since, json }, id: string) => {
     await replayWebhook(store, id, since);
     print({ id, outcome: 'replayed', since }, `${id} delivers the changes since ${since}`, json);
   });

@@ -10,10 +10,10 @@ import { mustBeWritable, writeDictionary } from '../config.ts';
 import { table } from '../output.ts';
 import { type Progress, withProgress } from '../progress.ts';
 import { reportLines } from '../terminal.ts';
-import { mapped, NO_MAP } from './field-names.ts';
+import { mapFieldNames, NO_MAP } from './field-names.ts';
 import { fileSize, type InputFile } from './input-files.ts';
-import { mustBegin, placedRecords, type ReadOptions } from './placed-records.ts';
-import { recordJson } from './record-json.ts';
+import { mustBeImportable, placedRecords, type ReadOptions } from './placed-records.ts';
+import { parseRecordJson } from './record-json.ts';
 import { type Draft, MOST_NAMES, Study, withDrafts } from './study.ts';
 import { openText } from './text-source.ts';
 
@@ -29,7 +29,7 @@ interface Declared {
  * @param configuration the configuration file to which the declarations are added; undefined: none
  * @returns the names of the fields
  */
-export async function declareExtra(
+export async function declareExtraFields(
   store: Store,
   files: readonly InputFile[],
   options: ReadOptions,
@@ -44,12 +44,12 @@ export async function declareExtra(
     );
   }
   if (signal.aborted) return [];
-  const plan = await declarable(store, study.drafts());
+  const plan = await planDeclarations(store, study.drafts());
   const { drafts, refused } = plan;
   if (!options.takesUnknown) {
     mustHaveNames(refused);
     for (const file of files)
-      await mustBegin(file, plan.dictionary, { ...options, hasLearned: true }, signal);
+      await mustBeImportable(file, plan.dictionary, { ...options, hasLearned: true }, signal);
   }
   if (signal.aborted) return [];
   await declareAll(store, plan, configuration);
@@ -113,11 +113,11 @@ async function studyFile(
   let read = 0;
   for await (const { resource, raw } of placedRecords(file, source, dictionary, options, signal)) {
     if (raw === undefined || raw.fault !== undefined) continue;
-    const json = recordJson(raw);
+    const json = parseRecordJson(raw);
     if (json.ok) {
       const isRow = raw.isRow === true;
-      const record = mapped(json.value, isRow ? NO_MAP : options.map, resource, dictionary);
-      if (typeof record !== 'string') study.see(resource, record.value, isRow);
+      const record = mapFieldNames(json.value, isRow ? NO_MAP : options.map, resource, dictionary);
+      if (typeof record !== 'string') study.examine(resource, record.value, isRow);
     }
     progress.update(source.read(), `${++read} records`, read);
   }
@@ -130,7 +130,7 @@ interface Declarable extends Declared {
   readonly dictionary: Dictionary;
 }
 
-export async function declarable(store: Store, drafts: readonly Draft[]): Promise<Declarable> {
+export async function planDeclarations(store: Store, drafts: readonly Draft[]): Promise<Declarable> {
   const { settings, dictionary } = await store.model();
   const known = settings.declarations;
   const refused = new Map<Draft, string>();
@@ -144,7 +144,7 @@ export async function declarable(store: Store, drafts: readonly Draft[]): Promis
       refused.set(draft, `${resource} has no room for more than ${MOST_FIELDS} fields`);
     return fields <= MOST_FIELDS;
   });
-  const declarations = possible(known, tried, dictionary, refused);
+  const declarations = rejectInvalidDrafts(known, tried, dictionary, refused);
   const taken = tried.filter((draft) => !refused.has(draft));
   const all: Declarations = { ...known, ...declarations(taken) };
   return {
@@ -179,7 +179,7 @@ export async function declareAll(
 const nameOf = ({ field: { resource, label } }: Draft & { kind: 'field' }) => ({ resource, name: label });
 
 /** Tries all drafts together and, if one of them is invalid, each separately. */
-function possible(
+function rejectInvalidDrafts(
   known: Declarations,
   drafts: readonly Draft[],
   dictionary: Dictionary,

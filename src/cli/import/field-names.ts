@@ -6,8 +6,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { API_NAME, type Dictionary, findNavigation, type Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { isObject } from '../../shared/json.ts';
-import { perObject } from '../../shared/per-object.ts';
-import { uniqueJson } from './record-json.ts';
+import { memoizePerObject } from '../../shared/per-object.ts';
+import { parseUniqueJson } from './record-json.ts';
 
 /** Maps a name in a file to a field; undefined drops the value. */
 export type FieldMap = ReadonlyMap<string, string | undefined>;
@@ -21,7 +21,7 @@ export function readFieldMap(given: unknown): FieldMap {
   if (given === undefined) return new Map();
   if (Array.isArray(given)) return new Map(given.flatMap((each) => [...readFieldMap(each)]));
   if (typeof given === 'string') {
-    if (statSync(given, { throwIfNoEntry: false })?.isFile() === true) return ofFile(given);
+    if (statSync(given, { throwIfNoEntry: false })?.isFile() === true) return readMapFile(given);
     if (!given.includes('=')) {
       throw platError('usage', {
         reason: `--map ${given}: it is neither a file nor source=Field.`,
@@ -29,14 +29,14 @@ export function readFieldMap(given: unknown): FieldMap {
     }
     return new Map([pairOf(given, '--map')]);
   }
-  return ofObject(given, '"map" of the configuration');
+  return mapFromObject(given, '"map" of the configuration');
 }
 
-function ofFile(file: string): FieldMap {
+function readMapFile(file: string): FieldMap {
   const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   if (text.trimStart().startsWith('{')) {
     try {
-      return ofObject(uniqueJson(text), file);
+      return mapFromObject(parseUniqueJson(text), file);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       throw platError('usage', { reason: `${file} is not valid JSON: ${error.message}.` });
@@ -50,7 +50,7 @@ function ofFile(file: string): FieldMap {
   );
 }
 
-function ofObject(value: unknown, place: string): FieldMap {
+function mapFromObject(value: unknown, place: string): FieldMap {
   const wrong = (): never => {
     throw platError('usage', {
       reason: `${place} is not an object that maps names to fields or null.`,
@@ -80,7 +80,7 @@ function pairOf(text: string, place: string): [string, string | undefined] {
 export const NO_MAP: FieldMap = new Map();
 
 /** A record and its nested records with the names of fields as members. @returns why this is not possible */
-export function mapped(
+export function mapFieldNames(
   value: unknown,
   map: FieldMap,
   resource: Resource,
@@ -89,7 +89,7 @@ export function mapped(
   if (map.size === 0 && !hasTitles(dictionary)) return { value };
   if (!isObject(value)) return { value };
   const titles = fieldTitles(resource);
-  if (isUnderNames(value, map, titles, resource, dictionary)) return { value };
+  if (usesFieldNames(value, map, titles, resource, dictionary)) return { value };
   const entries: [string, unknown][] = [];
   const names = new Set<string>();
   for (const [source, each] of Object.entries(value)) {
@@ -97,7 +97,7 @@ export function mapped(
     if (name === undefined) continue;
     if (names.has(name)) return `${source} becomes ${name}, which the record has already`;
     names.add(name);
-    const within = mappedWithin(each, findNavigation(resource, name)?.target, dictionary);
+    const within = mapNestedNames(each, findNavigation(resource, name)?.target, dictionary);
     if (typeof within === 'string') return within;
     entries.push([name, within.value]);
   }
@@ -105,7 +105,7 @@ export function mapped(
 }
 
 /** Whether a record and its nested records already use the names of fields, as nearly all do. */
-function isUnderNames(
+function usesFieldNames(
   record: object,
   map: FieldMap,
   titles: ReadonlyMap<string, string>,
@@ -119,12 +119,12 @@ function isUnderNames(
     const target = dictionary.resources.get(findNavigation(resource, name)?.target ?? '');
     if (target === undefined || !mayHaveTitles(target, dictionary)) continue;
     const under = fieldTitles(target);
-    if (!within.every((each) => isUnderNames(each, NO_MAP, under, target, dictionary))) return false;
+    if (!within.every((each) => usesFieldNames(each, NO_MAP, under, target, dictionary))) return false;
   }
   return true;
 }
 
-function mappedWithin(
+function mapNestedNames(
   value: unknown,
   target: string | undefined,
   dictionary: Dictionary,
@@ -133,7 +133,7 @@ function mappedWithin(
   if (resource === undefined || !Array.isArray(value)) return { value };
   const list: unknown[] = [];
   for (const each of value) {
-    const read = mapped(each, NO_MAP, resource, dictionary);
+    const read = mapFieldNames(each, NO_MAP, resource, dictionary);
     if (typeof read === 'string') return read;
     list.push(read.value);
   }
@@ -143,7 +143,7 @@ function mappedWithin(
 /** Maps a label that is not a valid field name to the only field of the resource with this label. */
 type FieldTitles = ReadonlyMap<string, string>;
 
-export const fieldTitles = perObject((resource: Resource): FieldTitles => {
+export const fieldTitles = memoizePerObject((resource: Resource): FieldTitles => {
   const fields = [...resource.fields.values()].flatMap(({ name, custom }) =>
     custom === undefined || API_NAME.test(custom.label) ? [] : [{ name, label: custom.label }],
   );
@@ -157,12 +157,12 @@ export const fieldTitles = perObject((resource: Resource): FieldTitles => {
 });
 
 /** Whether any field has a label that is not a valid field name. */
-const hasTitles = perObject(({ resources }: Dictionary): boolean =>
+const hasTitles = memoizePerObject(({ resources }: Dictionary): boolean =>
   [...resources.values()].some((resource) => fieldTitles(resource).size > 0),
 );
 
 /** The field name that is drafted for a title: its words without invalid characters; undefined if nothing remains. */
-export function nameOfTitle(title: string): string | undefined {
+export function draftFieldName(title: string): string | undefined {
   if (title in Object.prototype) return undefined;
   const words = title
     .normalize('NFKD')
@@ -176,11 +176,11 @@ export function nameOfTitle(title: string): string | undefined {
 
 const LONGEST_NAME = 128;
 
-const within = new WeakMap<Resource, boolean>();
+const hasNestedTitles = new WeakMap<Resource, boolean>();
 
 /** Whether a field of a resource, or of the resources nested in its records, has a title. */
 function mayHaveTitles(resource: Resource, dictionary: Dictionary): boolean {
-  return within.getOrInsertComputed(resource, () => {
+  return hasNestedTitles.getOrInsertComputed(resource, () => {
     const reached = new Set([resource]);
     for (const each of reached) {
       for (const { target, collection } of each.navigations.values()) {

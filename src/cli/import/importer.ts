@@ -13,17 +13,22 @@ import type { Progress } from '../progress.ts';
 import type { InputFile } from './input-files.ts';
 import { KeySet } from './key-set.ts';
 import { placedRecords, type ReadOptions } from './placed-records.ts';
-import { addChanged, type Changed, type ReadingOptions, type ReadRecords } from './read-records.ts';
-import { AT_ONCE, ReadingThread } from './reading-thread.ts';
+import {
+  type AdjustmentCounts,
+  addAdjustments,
+  type ReadingOptions,
+  type ReadRecords,
+} from './read-records.ts';
+import { GROUP_LIMITS, ReadingThread } from './reading-thread.ts';
 import type { RawRecord } from './record-json.ts';
-import { type RejectedFile, rejectedFile } from './rejected-file.ts';
+import { openRejectedFile, type RejectedFile } from './rejected-file.ts';
 import { type Siblings, siblingsOf } from './siblings.ts';
 import { openText } from './text-source.ts';
 
 type ImportOptions = ReadOptions & ReadingOptions;
 
 /** The result of importing the records of one resource from a file. */
-export interface FileReport extends Changed {
+export interface FileReport extends AdjustmentCounts {
   readonly file: string;
   readonly resource: string;
   inserted: number;
@@ -172,7 +177,8 @@ class Importer {
   async #take(raw: RawRecord): Promise<void> {
     this.#raws.push(raw);
     this.#characters += raw.text.length;
-    if (this.#raws.length >= AT_ONCE.records || this.#characters >= AT_ONCE.characters) await this.#read();
+    if (this.#raws.length >= GROUP_LIMITS.records || this.#characters >= GROUP_LIMITS.characters)
+      await this.#read();
   }
 
   /** Stores the last batch. */
@@ -196,15 +202,15 @@ class Importer {
     this.#characters = 0;
     this.#model ??= await this.#store.model();
     this.#reading.push({ raws, read: this.#thread.read(this.#model, this.#resource.name, raws) });
-    await this.#gather(this.#thread.ahead);
+    await this.#gather(this.#thread.groupsAhead);
   }
 
-  /** Adds the records that were read to the batch. @param ahead how many groups may be on their way after that */
-  async #gather(ahead: number): Promise<void> {
-    while (this.#reading.length > ahead) {
+  /** Adds the records that were read to the batch. @param groupsAhead how many groups may be on their way after that */
+  async #gather(groupsAhead: number): Promise<void> {
+    while (this.#reading.length > groupsAhead) {
       const [{ raws, read } = NOTHING] = this.#reading.splice(0, 1);
       const { results, ...changed } = await read();
-      addChanged(this.report, changed);
+      addAdjustments(this.report, changed);
       for (const [index, raw] of raws.entries()) {
         const result = results[index] ?? '';
         if (typeof result === 'string') this.#batch.rejected.push({ raw, reason: result });
@@ -320,7 +326,7 @@ export async function importFile(
   const { name } = file;
   const { reading, map, remedy } = options;
   await using thread = new ReadingThread({ reading, map, remedy });
-  using rejects = rejectedFile(`${name}.rejected.ndjson`);
+  using rejects = openRejectedFile(`${name}.rejected.ndjson`);
   const report = (line: number, reason: string): void =>
     progress.reportLine(`${name}${line === 0 ? '' : `:${line}`}: ${reason}`);
   const { dictionary } = await store.model();

@@ -21,15 +21,15 @@ import { isGzip, kindOf, textOfBeginning } from '../../shared/file-kind.ts';
 import { writeError } from '../../store/files/partial-file.ts';
 import { mustBeFile } from '../options.ts';
 
-export const FILE_FORMS = ['json', 'csv', 'tsv'] as const;
-type FileForm = (typeof FILE_FORMS)[number];
+export const FILE_FORMATS = ['json', 'csv', 'tsv'] as const;
+type FileFormat = (typeof FILE_FORMATS)[number];
 
 export interface InputFile {
   /** `-` is stdin. */
   readonly path: string;
   /** The name in messages. */
   readonly name: string;
-  readonly form: FileForm;
+  readonly form: FileFormat;
 }
 
 interface InputFiles extends Disposable {
@@ -39,14 +39,14 @@ interface InputFiles extends Disposable {
 /** Bytes that are read to determine the kind of a file. */
 const BEGINNING = 1 << 16;
 
-const inputFile = (path: string, asked: FileForm | undefined): InputFile => ({
+const inputFile = (path: string, asked: FileFormat | undefined): InputFile => ({
   path,
   name: path === '-' ? 'stdin' : path,
-  form: formOf(path, asked),
+  form: formatOf(path, asked),
 });
 
 /** @param asked the format given on the command line; undefined: the name of the file decides */
-function formOf(name: string, asked: FileForm | undefined): FileForm {
+function formatOf(name: string, asked: FileFormat | undefined): FileFormat {
   if (asked !== undefined) return asked;
   const ending = /\.(csv|tsv|tab)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
   if (ending === undefined) return 'json';
@@ -61,7 +61,7 @@ export const fileSize = (path: string): number | undefined =>
  * Checks a file before anything is stored. Input that is not a regular file, such as a pipe, is checked when it is read.
  * @throws PlatError `usage` for a file that plat does not read
  */
-export function mustBeReadable(file: string, asked: FileForm | undefined): void {
+export function mustBeReadable(file: string, asked: FileFormat | undefined): void {
   if (file === '-') return;
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
     const example = join(file, '*.json');
@@ -69,7 +69,7 @@ export function mustBeReadable(file: string, asked: FileForm | undefined): void 
     throw platError('usage', { reason });
   }
   mustBeFile(file);
-  if (statSync(file).isFile()) mustHoldText(file, formOf(file, asked), beginningOf(file));
+  if (statSync(file).isFile()) mustHoldText(file, formatOf(file, asked), beginningOf(file));
 }
 
 /** The first bytes of a file, decompressed. Empty if it cannot be read; reading it later reports the error. */
@@ -92,7 +92,7 @@ function beginningOf(file: string): Buffer {
  * @returns the first bytes in UTF-8
  * @throws PlatError `usage` for a file that plat does not read, or that has another format than the given one
  */
-export function mustHoldText(name: string, form: FileForm, bytes: Buffer): Buffer {
+export function mustHoldText(name: string, form: FileFormat, bytes: Buffer): Buffer {
   const found = kindOf(bytes);
   if (found.kind === 'foreign') {
     throw platError('usage', { reason: `${name} is ${found.what}; ${found.remedy.replace('FILE', name)}.` });
@@ -113,15 +113,15 @@ export function mustHoldText(name: string, form: FileForm, bytes: Buffer): Buffe
   return textOfBeginning(bytes);
 }
 
-export const readOnce = (paths: readonly string[], asked: FileForm | undefined): InputFiles => ({
+export const singlePassFiles = (paths: readonly string[], asked: FileFormat | undefined): InputFiles => ({
   files: paths.map((path) => inputFile(path, asked)),
   [Symbol.dispose]: () => undefined,
 });
 
 /** Regular files as they are, and private copies of everything else. The copies exist until they are disposed of. */
-export async function rereadable(
+export async function rereadableFiles(
   paths: readonly string[],
-  asked: FileForm | undefined,
+  asked: FileFormat | undefined,
   signal: AbortSignal,
 ): Promise<InputFiles> {
   let folder: string | undefined;

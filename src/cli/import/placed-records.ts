@@ -81,7 +81,7 @@ export async function* placedRecords(
 }
 
 /** @throws PlatError `usage` for a file of which no record could be stored; everything else is reported when it is read */
-export async function mustBegin(
+export async function mustBeImportable(
   file: InputFile,
   dictionary: Dictionary,
   options: ReadOptions,
@@ -103,18 +103,18 @@ function resourceOf(
   asked: string | undefined,
   context: Context | undefined,
 ): Resource {
-  const found = resourceNamed(dictionary, asked, context);
+  const found = chooseResource(dictionary, asked, context);
   const filled = filledError(found);
   if (filled !== undefined) throw filled;
   return found;
 }
 
-function resourceNamed(
+function chooseResource(
   dictionary: Dictionary,
   asked: string | undefined,
   context: Context | undefined,
 ): Resource {
-  const ofFile = context === undefined ? undefined : named(dictionary, context.name);
+  const ofFile = context === undefined ? undefined : findResource(dictionary, context.name);
   if (asked !== undefined && ofFile !== undefined && ofFile.name !== asked) {
     throw platError('usage', {
       reason: `The file says that its records are of ${context?.name}, not ${asked}.`,
@@ -124,12 +124,12 @@ function resourceNamed(
   // An entity set of another service can have any name; a RESO resource cannot.
   if (context?.form === 'reso') throw platError('usage', { reason: `There is no resource ${context.name}.` });
   const name = asked ?? 'Property';
-  const found = named(dictionary, name);
+  const found = findResource(dictionary, name);
   if (found === undefined) throw platError('usage', { reason: `There is no resource ${name}.` });
   return found;
 }
 
-function named(dictionary: Dictionary, name: string): Resource | undefined {
+function findResource(dictionary: Dictionary, name: string): Resource | undefined {
   const lower = name.toLowerCase();
   for (const resource of dictionary.resources.values()) {
     const names = [resource.name, ...resource.otherNames];

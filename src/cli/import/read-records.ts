@@ -5,8 +5,8 @@
 import type { StoreModel } from '../../compile/model.ts';
 import { parseRecord, type Reading } from '../../records/parse-record.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
-import { type FieldMap, mapped, NO_MAP } from './field-names.ts';
-import { type RawRecord, recordJson } from './record-json.ts';
+import { type FieldMap, mapFieldNames, NO_MAP } from './field-names.ts';
+import { parseRecordJson, type RawRecord } from './record-json.ts';
 
 export interface ReadingOptions {
   readonly reading: Reading;
@@ -19,7 +19,7 @@ export interface ReadingOptions {
 type Counts = Record<string, Record<string, number>>;
 
 /** What was changed in records so that they can be stored. */
-export interface Changed {
+export interface AdjustmentCounts {
   /** Numbers of ignored values, by reason and field. */
   readonly ignored: Counts;
   /** Numbers of converted values, by kind, then by resource and field. */
@@ -27,7 +27,7 @@ export interface Changed {
 }
 
 /** What was read from the texts of some records of one resource. */
-export interface ReadRecords extends Changed {
+export interface ReadRecords extends AdjustmentCounts {
   /** Each record, or the reason why it cannot be stored. */
   readonly results: readonly (ParsedRecord | string)[];
 }
@@ -37,7 +37,7 @@ const COUNTED = 1000;
 /** The name under which all other names are counted. */
 const OTHERS = '*';
 
-function count(counts: Counts, why: string, name: string, more = 1): void {
+function addCount(counts: Counts, why: string, name: string, more = 1): void {
   const names = counts[why] ?? {};
   counts[why] = names;
   const known = Object.hasOwn(names, name) || Object.keys(names).length < COUNTED ? name : OTHERS;
@@ -49,10 +49,10 @@ function count(counts: Counts, why: string, name: string, more = 1): void {
 }
 
 /** Adds other numbers. */
-export function addChanged(changed: Changed, others: Changed): void {
+export function addAdjustments(changed: AdjustmentCounts, others: AdjustmentCounts): void {
   for (const form of ['ignored', 'warnings'] as const)
     for (const [why, names] of Object.entries(others[form]))
-      for (const [name, more] of Object.entries(names)) count(changed[form], why, name, more);
+      for (const [name, more] of Object.entries(names)) addCount(changed[form], why, name, more);
 }
 
 /** @param resource its name */
@@ -69,12 +69,12 @@ export function readRecordTexts(
 
   function read(raw: RawRecord): ParsedRecord | string {
     if (raw.fault !== undefined) return raw.fault;
-    const json = recordJson(raw);
+    const json = parseRecordJson(raw);
     if (!json.ok) return json.reason;
     const { dictionary, settings } = model;
     const isRow = raw.isRow === true;
     const of = model.resource(resource);
-    const named = mapped(json.value, isRow ? NO_MAP : options.map, of, dictionary);
+    const named = mapFieldNames(json.value, isRow ? NO_MAP : options.map, of, dictionary);
     if (typeof named === 'string') return named;
     const reading = isRow ? { ...options.reading, isText: true } : options.reading;
     const context = { dictionary, settings, reading, isShallow: raw.counted?.isDeep === false };
@@ -84,8 +84,8 @@ export function readRecordTexts(
       return `${reasons.join('; ')}${lacksField ? options.remedy : ''}`;
     }
     const { dropped, lenient } = result.record;
-    for (const { name, why } of dropped) count(ignored, why, name);
-    for (const each of lenient) count(warnings, each.why, `${each.resource}.${each.name}`);
+    for (const { name, why } of dropped) addCount(ignored, why, name);
+    for (const each of lenient) addCount(warnings, each.why, `${each.resource}.${each.name}`);
     return result.record;
   }
 }

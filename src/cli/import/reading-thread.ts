@@ -6,11 +6,11 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { StoreModel } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
-import { moduleBeside } from '../../shared/module-beside.ts';
+import { workerModuleUrl } from '../../shared/module-beside.ts';
 import { type ReadingOptions, type ReadRecords, readRecordTexts } from './read-records.ts';
 import type { ReadingRequest } from './reading-worker.ts';
 import type { RawRecord } from './record-json.ts';
-import { type SentBytes, unpack } from './sent-records.ts';
+import { type SentBytes, unpackRecords } from './sent-records.ts';
 
 /** When a thread is worth its work; without a second processor it never is. */
 const WORTH = {
@@ -21,7 +21,7 @@ const WORTH = {
 };
 
 /** The most records and characters that are read at once; what is sent is in memory twice. */
-export const AT_ONCE = { records: 40, characters: 1 << 20 };
+export const GROUP_LIMITS = { records: 40, characters: 1 << 20 };
 
 /** The number of groups of records that may be on their way: as many are read while the calling thread stores a batch. */
 const GROUPS = 25;
@@ -29,7 +29,7 @@ const GROUPS = 25;
 /** Megabytes for young objects of the thread, which last as long as a group. V8 takes several times as much by default. */
 const YOUNG_MEGABYTES = 16;
 
-const WORKER = moduleBeside(import.meta.url, 'reading-worker');
+const WORKER = workerModuleUrl(import.meta.url, 'reading-worker');
 
 interface Waiting {
   readonly resolve: (sent: SentBytes) => void;
@@ -57,7 +57,7 @@ export class ReadingThread implements AsyncDisposable {
   }
 
   /** The number of groups of records that may be on their way; 0 while the calling thread reads. */
-  get ahead(): number {
+  get groupsAhead(): number {
     return this.#worker === undefined ? 0 : GROUPS;
   }
 
@@ -78,7 +78,7 @@ export class ReadingThread implements AsyncDisposable {
     }
     const sent = this.#ask(this.#worker, { resource, raws, ...this.#news(model) });
     sent.catch(() => undefined); // the function below throws it
-    return async () => unpack(await sent, resource, model.resource);
+    return async () => unpackRecords(await sent, resource, model.resource);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

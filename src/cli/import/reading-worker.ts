@@ -2,12 +2,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ModelSource, makeModel, type StoreModel } from '../../compile/model.ts';
 import { fixedTexts } from '../../compile/text/text-columns.ts';
-import { perObject } from '../../shared/per-object.ts';
-import { unknownFields } from '../../store/write/fields-in-use.ts';
+import { memoizePerObject } from '../../shared/per-object.ts';
+import { newFieldsInUse } from '../../store/write/fields-in-use.ts';
 import { prepareRecord } from '../../store/write/prepare.ts';
 import { type ReadingOptions, readRecordTexts } from './read-records.ts';
 import type { RawRecord } from './record-json.ts';
-import { pack } from './sent-records.ts';
+import { packRecords } from './sent-records.ts';
 
 export interface ReadingRequest {
   readonly resource: string;
@@ -16,7 +16,7 @@ export interface ReadingRequest {
   readonly model?: Omit<ModelSource, 'settings'> & { readonly settings?: ModelSource['settings'] };
 }
 
-const textsBy = perObject(fixedTexts);
+const textsBy = memoizePerObject(fixedTexts);
 const options: ReadingOptions = workerData;
 let settings: ModelSource['settings'] | undefined;
 let model: StoreModel | undefined;
@@ -27,8 +27,8 @@ parentPort?.on('message', ({ resource, raws, model: given }: ReadingRequest) => 
   if (given !== undefined && settings !== undefined) model = makeModel({ ...given, settings });
   if (model === undefined) throw new Error('Records are read by a model');
   const by = model;
-  const sent = pack(readRecordTexts(raws, resource, by, options), by.generation, {
-    prepare: (record) => (unknownFields(by, [record]).length === 0 ? prepareRecord(record, by) : undefined),
+  const sent = packRecords(readRecordTexts(raws, resource, by, options), by.generation, {
+    prepare: (record) => (newFieldsInUse(by, [record]).length === 0 ? prepareRecord(record, by) : undefined),
     textsOf: textsBy(by.layout(resource)),
   });
   parentPort?.postMessage(sent, [sent.records.buffer, sent.texts.buffer]);

@@ -31,7 +31,7 @@ type RecordJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly reason: string };
 
-export function recordJson({ text, counted }: Pick<RawRecord, 'text' | 'counted'>): RecordJson {
+export function parseRecordJson({ text, counted }: Pick<RawRecord, 'text' | 'counted'>): RecordJson {
   let value: unknown;
   try {
     value = counted?.hasLongNumbers === false ? JSON.parse(text) : parseExactly(text);
@@ -49,7 +49,7 @@ export function recordJson({ text, counted }: Pick<RawRecord, 'text' | 'counted'
  * Parses the JSON of a configuration, where a duplicate member would be dropped silently.
  * @throws SyntaxError also for a duplicate member
  */
-export function uniqueJson(text: string): unknown {
+export function parseUniqueJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   const repeated = repeatedMember(text);
   if (repeated !== undefined) throw new SyntaxError(`the member ${repeated} occurs twice in an object`);

@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, fstatSync, ftruncateSync, rmSync } from 'node:fs';
 import { messageOf } from '../../shared/error-code.ts';
-import { isObject, parsedJson } from '../../shared/json.ts';
+import { isObject, tryParseJson } from '../../shared/json.ts';
 import { openPrivateFile } from '../../store/files/private-file.ts';
 
 /**
@@ -16,7 +16,7 @@ export interface RejectedFile extends Disposable {
 }
 
 /** @param append writes to an open file */
-export function rejectedFile(
+export function openRejectedFile(
   path: string,
   append: (descriptor: number, text: string) => void = appendFileSync,
 ): RejectedFile {
@@ -39,7 +39,7 @@ export function rejectedFile(
         descriptor ??= openPrivateFile(path);
         const { size } = fstatSync(descriptor);
         try {
-          append(descriptor, `${annotated(text, resource, JSON.stringify({ file, line, reason }))}\n`);
+          append(descriptor, `${annotate(text, resource, JSON.stringify({ file, line, reason }))}\n`);
         } catch (error) {
           ftruncateSync(descriptor, size); // a full disk may have accepted a part of the line
           throw error;
@@ -60,9 +60,9 @@ const EARLIER = new RegExp(
 );
 
 /** The annotated record. Its text is edited rather than parsed, since parsing would not preserve every digit. */
-function annotated(text: string, resource: string, why: string): string {
+function annotate(text: string, resource: string, why: string): string {
   const annotations = `"@plat.resource":${JSON.stringify(resource)},"@plat.rejected":${why}`;
-  if (!isObject(parsedJson(text))) return `{${annotations},"text":${JSON.stringify(text)}}`;
+  if (!isObject(tryParseJson(text))) return `{${annotations},"text":${JSON.stringify(text)}}`;
   const members = text
     .trim()
     .replace(/[\r\n]+/g, ' ')

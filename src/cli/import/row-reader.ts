@@ -6,8 +6,8 @@
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse/sync';
 import { platError } from '../../errors/index.ts';
-import { parsedJson } from '../../shared/json.ts';
-import { delimiterOf, MARK, separatorLine } from '../../shared/table-form.ts';
+import { tryParseJson } from '../../shared/json.ts';
+import { BYTE_ORDER_MARK, delimiterOf, separatorLine } from '../../shared/table-form.ts';
 import { ByteWindow } from './byte-window.ts';
 import type { RawRecord } from './record-json.ts';
 
@@ -60,11 +60,11 @@ export async function* readRows(
   const delimiter = separator ?? (options.form === 'tsv' ? '\t' : delimiterOf(options.beginning));
   let columns: readonly Column[] | undefined;
   let isFirst = separator !== undefined;
-  for await (const rows of gathered(inRows(linesOf(chunks), delimiter))) {
+  for await (const rows of groupRows(joinRows(linesOf(chunks), delimiter))) {
     // Excel writes the separator in a line of its own.
     const held = isFirst ? rows.slice(1) : rows;
     isFirst = false;
-    for (const { row, cells, fault } of split(held, delimiter)) {
+    for (const { row, cells, fault } of splitCells(held, delimiter)) {
       if (columns === undefined) {
         if (cells === undefined)
           throw platError('usage', { reason: `${options.file}:${row.line}: ${fault}.` });
@@ -96,7 +96,7 @@ function recordOf(row: Row, cells: readonly string[], columns: readonly Column[]
 /** The JSON of a cell; an empty cell is null. */
 function jsonOfCell(cell: string, isNested: boolean): string {
   if (cell === '') return 'null';
-  const isList = isNested && cell.trimStart().startsWith('[') && parsedJson(cell) !== undefined;
+  const isList = isNested && cell.trimStart().startsWith('[') && tryParseJson(cell) !== undefined;
   return isList ? cell.replaceAll(/[\r\n]+/g, ' ') : JSON.stringify(cell);
 }
 
@@ -107,9 +107,9 @@ interface Cells {
 }
 
 /** The cells of rows, parsed together if none is broken, else one by one. */
-function split(rows: readonly Row[], delimiter: string): Cells[] {
+function splitCells(rows: readonly Row[], delimiter: string): Cells[] {
   const sound = rows.filter(({ fault }) => fault === undefined);
-  const all = parsed(sound.map(({ text }) => text).join('\n'), delimiter);
+  const all = parseRows(sound.map(({ text }) => text).join('\n'), delimiter);
   if (typeof all !== 'string' && all.length === sound.length) {
     let at = 0;
     return rows.map((row) => {
@@ -120,7 +120,7 @@ function split(rows: readonly Row[], delimiter: string): Cells[] {
   }
   return rows.map((row) => {
     if (row.fault !== undefined) return { row, fault: row.fault };
-    const one = parsed(row.text, delimiter);
+    const one = parseRows(row.text, delimiter);
     if (typeof one === 'string') return { row, fault: one };
     const [cells] = one;
     return cells === undefined || one.length > 1
@@ -130,7 +130,7 @@ function split(rows: readonly Row[], delimiter: string): Cells[] {
 }
 
 /** @returns the rows of a text, or why it cannot be parsed */
-function parsed(text: string, delimiter: string): readonly (readonly string[])[] | string {
+function parseRows(text: string, delimiter: string): readonly (readonly string[])[] | string {
   if (text === '') return [];
   try {
     const rows: string[][] = parse(text, {
@@ -146,7 +146,7 @@ function parsed(text: string, delimiter: string): readonly (readonly string[])[]
   }
 }
 
-async function* gathered(rows: AsyncIterable<Row>): AsyncIterable<readonly Row[]> {
+async function* groupRows(rows: AsyncIterable<Row>): AsyncIterable<readonly Row[]> {
   let held: Row[] = [];
   for await (const row of rows) {
     held.push(row);
@@ -162,7 +162,7 @@ async function* gathered(rows: AsyncIterable<Row>): AsyncIterable<readonly Row[]
  * Joins lines to rows: an open quote continues in the next line. If the result is not a valid row, the first line is broken,
  * and the others are read without it.
  */
-async function* inRows(lines: AsyncIterable<Line>, delimiter: string): AsyncIterable<Row> {
+async function* joinRows(lines: AsyncIterable<Line>, delimiter: string): AsyncIterable<Row> {
   const source = lines[Symbol.asyncIterator]();
   let waiting: Line[] = [];
   const next = async (): Promise<Line | undefined> => {
@@ -205,7 +205,7 @@ function rowOf(lines: readonly Line[]): Row {
 }
 
 function faultOf(text: string, delimiter: string): string | undefined {
-  const rows = parsed(text, delimiter);
+  const rows = parseRows(text, delimiter);
   if (typeof rows === 'string') return rows;
   return rows.length === 1 ? undefined : OPEN;
 }
@@ -227,7 +227,7 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncIterable<Line> {
     line++;
     const isText = isUtf8(bytes);
     const text = bytes.toString(isText ? 'utf8' : 'latin1');
-    return { line, text: line === 1 ? text.replace(MARK, '') : text, isUtf8: isText };
+    return { line, text: line === 1 ? text.replace(BYTE_ORDER_MARK, '') : text, isUtf8: isText };
   };
   for await (const chunk of chunks) {
     let from = window.size;

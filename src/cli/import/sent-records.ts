@@ -6,7 +6,7 @@ import type { FieldValue, FieldValues, Resource } from '../../dictionary/index.t
 import { ListedValues } from '../../records/listed-values.ts';
 import type { DroppedField, ParsedRecord, Prepared } from '../../records/parsed-record.ts';
 import type { PreparedRecord } from '../../store/write/prepare.ts';
-import type { Changed, ReadRecords } from './read-records.ts';
+import type { AdjustmentCounts, ReadRecords } from './read-records.ts';
 
 interface SentRecord {
   readonly key: string;
@@ -22,7 +22,7 @@ interface SentRecord {
   readonly children?: readonly (readonly [string, string, readonly SentRecord[]])[];
 }
 
-interface Sent extends Changed {
+interface Sent extends AdjustmentCounts {
   /** The names of the values, by resource. */
   readonly names: Readonly<Record<string, readonly string[]>>;
   readonly results: readonly (SentRecord | string)[];
@@ -47,7 +47,7 @@ interface Preparing {
   readonly textsOf: (record: ParsedRecord) => readonly string[];
 }
 
-export function pack(
+export function packRecords(
   { results, ...changed }: ReadRecords,
   generation: number,
   { prepare, textsOf }: Preparing,
@@ -57,7 +57,7 @@ export function pack(
   let size = 0;
   const send = (record: ParsedRecord): SentRecord => {
     const prepared = prepare(record);
-    const sent = packed(record, prepared, places);
+    const sent = packRecord(record, prepared, places);
     if (prepared === undefined) return sent;
     const texts = textsOf(record);
     const text = texts.join('');
@@ -79,7 +79,7 @@ export function pack(
   return { records: new TextEncoder().encode(JSON.stringify(sent)), texts: bytes };
 }
 
-function packed(
+function packRecord(
   { resource, key, values: given, children, dropped }: ParsedRecord,
   prepared: PreparedRecord | undefined,
   places: Map<string, Places>,
@@ -106,7 +106,9 @@ function packed(
           children: [...children].map(([navigation, records]) => [
             navigation,
             resource.navigations.get(navigation)?.target ?? '',
-            records.map((child, index) => packed(child, prepared?.children.get(navigation)?.[index], places)),
+            records.map((child, index) =>
+              packRecord(child, prepared?.children.get(navigation)?.[index], places),
+            ),
           ]),
         }),
   };
@@ -149,7 +151,7 @@ class ListedRecord implements ParsedRecord {
 const NO_CHILDREN: ParsedRecord['children'] = new Map();
 
 /** @param resource the resource with a name */
-export function unpack(
+export function unpackRecords(
   { records: bytes, texts: bytesOfTexts }: SentBytes,
   name: string,
   resource: (name: string) => Resource,
@@ -165,7 +167,11 @@ export function unpack(
     if (own === undefined) return { hash, generation };
     const [begin, end] = [at, at + own.bytes];
     at = end;
-    return { hash, generation, fixedTexts: () => cut(texts.toString('utf8', begin, end), own.lengths) };
+    return {
+      hash,
+      generation,
+      fixedTexts: () => splitByLengths(texts.toString('utf8', begin, end), own.lengths),
+    };
   };
   const unpacked = (of: string, sent: SentRecord): ParsedRecord => {
     const children = sent.children?.map(
@@ -186,7 +192,7 @@ export function unpack(
 }
 
 /** The texts of these lengths that a text consists of. */
-function cut(text: string, lengths: readonly number[]): string[] {
+function splitByLengths(text: string, lengths: readonly number[]): string[] {
   let at = 0;
   return lengths.map((length) => {
     at += length;

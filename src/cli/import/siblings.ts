@@ -26,7 +26,7 @@ export function siblingsOf(resource: Resource, map: FieldMap): Siblings | undefi
 }
 
 /** The numbers that are kept of a record: an object of each would take as much memory as its text. */
-const KEPT = 5;
+const NUMBERS_PER_RECORD = 5;
 const FLAGS = { counted: 1, longNumbers: 2, deep: 4 };
 
 /** Records of one resource that wait for their siblings. Texts are kept as bytes, which take no memory of V8. */
@@ -77,14 +77,20 @@ export class Siblings {
 
   /** Returns the records, each of which then waits no longer. */
   *take(): Iterable<RawRecord> {
-    const places = Array.from({ length: this.#kept.length / KEPT }, (_, at) => at * KEPT);
+    const places = Array.from(
+      { length: this.#kept.length / NUMBERS_PER_RECORD },
+      (_, at) => at * NUMBERS_PER_RECORD,
+    );
     if (!this.#isFixed && places.length >= this.#atOnce.fewest) {
       const parents = places.map((place) => this.#text(this.#begin(place), this.#kept[place]));
-      const parentOf = (place: number): string => parents[place / KEPT] ?? '';
+      const parentOf = (place: number): string => parents[place / NUMBERS_PER_RECORD] ?? '';
       places.sort((one, other) => compare(parentOf(one), parentOf(other)));
     }
     for (const place of places) {
-      const [keyEnd, end, line = 0, members = 0, flags = 0] = this.#kept.slice(place, place + KEPT);
+      const [keyEnd, end, line = 0, members = 0, flags = 0] = this.#kept.slice(
+        place,
+        place + NUMBERS_PER_RECORD,
+      );
       this.#waiting--;
       yield { line, text: this.#text(keyEnd, end), ...countedOf(members, flags), ...this.#others.get(place) };
     }
@@ -97,7 +103,7 @@ export class Siblings {
 
   /** Where the record before ends. */
   #begin(place: number): number {
-    return this.#kept[place - KEPT + 1] ?? 0;
+    return this.#kept[place - NUMBERS_PER_RECORD + 1] ?? 0;
   }
 
   #text(begin: number | undefined, end: number | undefined): string {

@@ -12,9 +12,9 @@ import {
   type LookupDeclaration,
   type Resource,
 } from '../../dictionary/index.ts';
-import { decimalsOf, isChanged, isRounded } from '../../records/value.ts';
+import { decimalsOf, losesDigits, losesOnlyFraction } from '../../records/value.ts';
 import { isObject, LongNumber } from '../../shared/json.ts';
-import { nameOfTitle } from './field-names.ts';
+import { draftFieldName } from './field-names.ts';
 
 /** A drafted field, or the reason why none can be drafted. */
 export type Draft =
@@ -34,7 +34,7 @@ export type Draft =
     };
 
 /** What is known of an undeclared field. */
-interface Seen {
+interface FieldStatistics {
   readonly resource: string;
   readonly name: string;
   booleans: number;
@@ -74,20 +74,20 @@ const MOST_DECIMALS = 38;
  * this is an identifier.
  */
 const NUMBER = /^-?(0|[1-9]\d*)(?:\.(\d+))?$/;
-const KEPT = 15;
+const LONGEST_WHOLE_NUMBER = 15;
 const BOOLEAN = /^(?:true|false|yes|no|y|n)$/i;
 
 /** Examines records and summarizes their undeclared fields. */
 export class Study {
   readonly #dictionary: Dictionary;
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, FieldStatistics>();
 
   constructor(dictionary: Dictionary) {
     this.#dictionary = dictionary;
   }
 
   /** @param isText whether all values are texts, as in CSV, and can represent other types */
-  see(resource: Resource, record: unknown, isText: boolean): void {
+  examine(resource: Resource, record: unknown, isText: boolean): void {
     if (!isObject(record)) return;
     for (const name of Object.keys(record)) {
       if (name.includes('@') || resource.fields.has(name) || resource.fieldAliases.has(name)) continue;
@@ -95,20 +95,20 @@ export class Study {
       const navigation = findNavigation(resource, name);
       if (navigation === undefined) {
         const seen = this.#seenOf(resource.name, name);
-        if (seen !== undefined) note(seen, value, isText);
+        if (seen !== undefined) countValue(seen, value, isText);
         continue;
       }
       const child = this.#dictionary.resources.get(navigation.target);
       if (child === undefined || !Array.isArray(value)) continue;
-      for (const each of value) this.see(child, each, isText);
+      for (const each of value) this.examine(child, each, isText);
     }
   }
 
-  #seenOf(resource: string, name: string): Seen | undefined {
+  #seenOf(resource: string, name: string): FieldStatistics | undefined {
     const path = `${resource}.${name}`;
     const known = this.#seen.get(path);
     if (known !== undefined || this.#seen.size >= MOST_NAMES) return known;
-    const made: Seen = {
+    const made: FieldStatistics = {
       resource,
       name,
       booleans: 0,
@@ -158,36 +158,36 @@ export class Study {
 }
 
 /** The name that the field of a member of files is drafted under; undefined: there is none. */
-const apiName = (name: string): string | undefined => (API_NAME.test(name) ? name : nameOfTitle(name));
+const apiName = (name: string): string | undefined => (API_NAME.test(name) ? name : draftFieldName(name));
 
-function note(seen: Seen, value: unknown, isText: boolean): void {
+function countValue(seen: FieldStatistics, value: unknown, isText: boolean): void {
   switch (typeof value) {
     case 'boolean':
       seen.booleans++;
       return;
     case 'number':
-      if (!noteNumber(seen, value)) noteString(seen, String(value));
+      if (!countNumber(seen, value)) countString(seen, String(value));
       return;
     case 'string':
-      if (!isText || !noteText(seen, value.trim())) noteString(seen, value);
+      if (!isText || !countTableText(seen, value.trim())) countString(seen, value);
       return;
     default:
       if (value === null || value === undefined) return;
       if (value instanceof LongNumber) {
         // A number field rounds it, unless nothing of it would be left.
         const number = Number(value.text);
-        if (!isRounded(number) || !noteNumber(seen, number, false)) noteString(seen, value.text);
+        if (!losesOnlyFraction(number) || !countNumber(seen, number, false)) countString(seen, value.text);
         return;
       }
       if (Array.isArray(value) && value.every((each) => typeof each === 'string')) {
         seen.lists++;
-        for (const each of value) noteValue(seen, each);
+        for (const each of value) countDistinct(seen, each);
       } else seen.objects++;
   }
 }
 
 /** @returns whether a number field has room for all its digits */
-function noteNumber(seen: Seen, number: number, isWhole = Number.isInteger(number)): boolean {
+function countNumber(seen: FieldStatistics, number: number, isWhole = Number.isInteger(number)): boolean {
   const scale = decimalsOf(number);
   if (isWhole ? !Number.isSafeInteger(number) : scale > MOST_DECIMALS) return false;
   if (isWhole) seen.integers++;
@@ -198,30 +198,30 @@ function noteNumber(seen: Seen, number: number, isWhole = Number.isInteger(numbe
 }
 
 /** @returns whether the text represents another type */
-function noteText(seen: Seen, text: string): boolean {
+function countTableText(seen: FieldStatistics, text: string): boolean {
   if (text === '') return true;
-  const isNumber = isKept(text) && noteNumber(seen, Number(text));
+  const isNumber = isExactNumber(text) && countNumber(seen, Number(text));
   if (!isNumber && !BOOLEAN.test(text)) return false;
   if (!isNumber) seen.booleans++;
   // Needed if other values show that the field is a text.
-  noteValue(seen, text);
+  countDistinct(seen, text);
   return true;
 }
 
-function isKept(text: string): boolean {
+function isExactNumber(text: string): boolean {
   const [, whole, fraction] = NUMBER.exec(text) ?? [];
-  if (fraction !== undefined) return !isChanged(Number(text), text);
-  return whole !== undefined && whole.length <= KEPT;
+  if (fraction !== undefined) return !losesDigits(Number(text), text);
+  return whole !== undefined && whole.length <= LONGEST_WHOLE_NUMBER;
 }
 
-function noteString(seen: Seen, text: string): void {
+function countString(seen: FieldStatistics, text: string): void {
   if (canonicalDate(text) !== undefined) seen.dates++;
   else if (canonicalTimestamp(text) !== undefined) seen.timestamps++;
   else seen.texts++;
-  noteValue(seen, text);
+  countDistinct(seen, text);
 }
 
-function noteValue(seen: Seen, text: string): void {
+function countDistinct(seen: FieldStatistics, text: string): void {
   const { values } = seen;
   if (values === undefined || text === '') return;
   values.set(text, (values.get(text) ?? 0) + 1);
@@ -233,7 +233,7 @@ function noteValue(seen: Seen, text: string): void {
  * @param name the drafted name; undefined if none can be derived
  * @param taken the existing field or navigation of this name
  */
-function draftOf(seen: Seen, name: string | undefined, taken: string | undefined): Draft {
+function draftOf(seen: FieldStatistics, name: string | undefined, taken: string | undefined): Draft {
   const { resource, name: label } = seen;
   const none = (fault: 'name' | 'values', reason: string): Draft => ({
     kind: 'none',
@@ -254,14 +254,14 @@ function draftOf(seen: Seen, name: string | undefined, taken: string | undefined
     return none('values', 'its values are objects, or lists of something else than texts');
   if (seen.lists > 0 && seen.booleans + seen.integers + seen.decimals > 0)
     return none('values', 'some of its values are lists, others are not');
-  const { type, hasValues } = typeOf(seen);
+  const { type, hasValues } = inferType(seen);
   const field = { resource, name, group: GROUP, label, type };
   return hasValues && seen.values !== undefined
     ? { kind: 'field', field, values: [...seen.values.keys()].toSorted() }
     : { kind: 'field', field };
 }
 
-function typeOf(seen: Seen): { readonly type: string; readonly hasValues: boolean } {
+function inferType(seen: FieldStatistics): { readonly type: string; readonly hasValues: boolean } {
   const { booleans, integers, decimals, texts, dates, timestamps, lists, values } = seen;
   const numbers = integers + decimals;
   const all = booleans + numbers + texts + dates + timestamps + lists;
@@ -277,7 +277,7 @@ function typeOf(seen: Seen): { readonly type: string; readonly hasValues: boolea
   return { type: 'string', hasValues: isLookup };
 }
 
-function decimalType({ whole, scale }: Seen): string {
+function decimalType({ whole, scale }: FieldStatistics): string {
   const behind = Math.max(SCALE, scale);
   return `decimal(${Math.max(whole, DIGITS) + behind},${behind})`;
 }

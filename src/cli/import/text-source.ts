@@ -6,7 +6,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import { BEGINNING, isGzip, utf16Of } from '../../shared/file-kind.ts';
+import { DETECTION_BYTES, isGzip, utf16Of } from '../../shared/file-kind.ts';
 import { type InputFile, mustHoldText } from './input-files.ts';
 
 export interface TextSource {
@@ -40,28 +40,28 @@ export async function openText(
     read += chunk.length;
   });
   addAbortSignal(signal, raw);
-  const bytes = await peeked(raw);
+  const bytes = await peek(raw);
   // A file named .gz that contains neither gzip nor text is decompressed, in order to report what is wrong with it.
   const isPacked = isGzip(bytes.beginning) || (file.endsWith('.gz') && !isJson(bytes.beginning));
-  const text = isPacked && bytes.beginning.length > 0 ? await peeked(unpacked(bytes.all, file)) : bytes;
+  const text = isPacked && bytes.beginning.length > 0 ? await peek(decompress(bytes.all, file)) : bytes;
   const beginning = mustHoldText(name, form, text.beginning);
   const utf16 = utf16Of(text.beginning);
-  const chunks = utf16 === undefined ? text.all : decoded(text.all, utf16);
+  const chunks = utf16 === undefined ? text.all : decode(text.all, utf16);
   return { chunks, beginning, read: () => read };
 }
 
 const isJson = (bytes: Buffer): boolean =>
-  /^(?:\xef\xbb\xbf)?\s*[[{]/.test(bytes.toString('latin1', 0, BEGINNING));
+  /^(?:\xef\xbb\xbf)?\s*[[{]/.test(bytes.toString('latin1', 0, DETECTION_BYTES));
 
 /** The first bytes of a stream, and the whole stream. */
-async function peeked(
+async function peek(
   raw: AsyncIterable<Buffer>,
 ): Promise<{ readonly beginning: Buffer; readonly all: AsyncIterable<Buffer> }> {
   const iterator = raw[Symbol.asyncIterator]();
   const first: Buffer[] = [];
   let size = 0;
   let failed: { readonly error: unknown } | undefined;
-  while (size < BEGINNING) {
+  while (size < DETECTION_BYTES) {
     try {
       const { done, value } = await iterator.next();
       if (done === true) break;
@@ -82,10 +82,10 @@ async function peeked(
       await iterator.return?.();
     }
   }
-  return { beginning: Buffer.concat(first).subarray(0, BEGINNING), all: all() };
+  return { beginning: Buffer.concat(first).subarray(0, DETECTION_BYTES), all: all() };
 }
 
-async function* decoded(raw: AsyncIterable<Buffer>, encoding: string): AsyncIterable<Buffer> {
+async function* decode(raw: AsyncIterable<Buffer>, encoding: string): AsyncIterable<Buffer> {
   const decoder = new TextDecoder(encoding, { fatal: true });
   for await (const chunk of raw) yield Buffer.from(decoder.decode(chunk, { stream: true }));
   decoder.decode();
@@ -95,23 +95,23 @@ async function* decoded(raw: AsyncIterable<Buffer>, encoding: string): AsyncIter
  * Decompresses a file up to the first damage, and throws only then. A decoder that fails discards what it has decompressed
  * of the current chunk, so that chunk is given to another decoder again, byte by byte.
  */
-async function* unpacked(raw: AsyncIterable<Buffer>, file: string): AsyncIterable<Buffer> {
+async function* decompress(raw: AsyncIterable<Buffer>, file: string): AsyncIterable<Buffer> {
   const unpacker = new Unpacker();
   let read = 0;
   let given = 0;
-  for await (const chunk of inPieces(raw, PACKED)) {
+  for await (const chunk of splitPieces(raw, PACKED)) {
     const failed = await unpacker.put(chunk);
     const pieces = unpacker.take();
     for (const piece of pieces) given += piece.length;
-    yield* inTurns(pieces);
+    yield* yieldInTurns(pieces);
     if (failed !== undefined) {
-      yield* unpackedAgain(file, read, read + chunk.length, given);
+      yield* decompressBytewise(file, read, read + chunk.length, given);
       throw failed;
     }
     read += chunk.length;
   }
   const failed = await unpacker.end();
-  yield* inTurns(unpacker.take());
+  yield* yieldInTurns(unpacker.take());
   if (failed !== undefined) throw failed;
 }
 
@@ -119,7 +119,12 @@ async function* unpacked(raw: AsyncIterable<Buffer>, file: string): AsyncIterabl
  * Decompresses a part of a file byte by byte.
  * @param given number of decompressed bytes that have been yielded already
  */
-async function* unpackedAgain(file: string, from: number, to: number, given: number): AsyncIterable<Buffer> {
+async function* decompressBytewise(
+  file: string,
+  from: number,
+  to: number,
+  given: number,
+): AsyncIterable<Buffer> {
   if (file === '-' || !statSync(file).isFile()) return; // a pipe cannot be read again
   const unpacker = new Unpacker();
   let skipped = 0;
@@ -140,20 +145,20 @@ async function* unpackedAgain(file: string, from: number, to: number, given: num
     const bytes: Buffer = chunk;
     for (let at = 0; at < bytes.length; at++) {
       const failed = await unpacker.put(bytes.subarray(at, at + 1));
-      yield* inTurns(rest());
+      yield* yieldInTurns(rest());
       if (failed !== undefined) return;
     }
   }
 }
 
-async function* inPieces(raw: AsyncIterable<Buffer>, size: number): AsyncIterable<Buffer> {
+async function* splitPieces(raw: AsyncIterable<Buffer>, size: number): AsyncIterable<Buffer> {
   for await (const chunk of raw) {
     for (let at = 0; at < chunk.length; at += size) yield chunk.subarray(at, at + size);
   }
 }
 
 /** Yields pieces, and lets signals and timers be processed in between. */
-async function* inTurns(pieces: readonly Buffer[]): AsyncIterable<Buffer> {
+async function* yieldInTurns(pieces: readonly Buffer[]): AsyncIterable<Buffer> {
   let size = 0;
   for (const piece of pieces) {
     yield piece;

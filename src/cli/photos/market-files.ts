@@ -11,7 +11,7 @@ import type { FileSource } from '../../service/options.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
 import { asError } from '../../shared/error-code.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
-import { moduleBeside } from '../../shared/module-beside.ts';
+import { workerModuleUrl } from '../../shared/module-beside.ts';
 import type { ReadCaller } from '../../store/read/lanes.ts';
 import type { Store } from '../../store/store.ts';
 import type { RasterReply, RasterRequest } from './worker.ts';
@@ -41,11 +41,11 @@ export class Rasterizer {
     const name = `${format} ${width} ${hash('sha256', svg, 'base64url')}`;
     const kept = this.#kept.get(name);
     if (kept !== undefined) return kept;
-    using turn = await this.#queue.enter(caller?.name ?? '');
+    using turn = await this.#queue.acquire(caller?.name ?? '');
     // Another client may have requested the same drawing in the meantime.
     const made = this.#kept.get(name);
     if (made !== undefined) return made;
-    turn.onEnd((milliseconds) => caller?.spent('searches', milliseconds));
+    turn.onRelease((milliseconds) => caller?.spent('searches', milliseconds));
     caller?.begin('searches');
     const body = await this.#make(drawing);
     return this.#kept.put(name, body, body.byteLength);
@@ -72,7 +72,7 @@ export class Rasterizer {
   }
 
   #start(): Worker {
-    const worker = new Worker(moduleBeside(import.meta.url, 'worker'));
+    const worker = new Worker(workerModuleUrl(import.meta.url, 'worker'));
     worker.on('message', (reply: RasterReply) => {
       const job = this.#jobs.get(reply.id);
       this.#jobs.delete(reply.id);

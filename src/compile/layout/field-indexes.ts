@@ -5,19 +5,19 @@
 import type { SearchIndex } from '../../dictionary/index.ts';
 
 export interface FieldIndex {
-  /** What rows are found by, in this order. */
+  /** The indexed fields, in order. */
   readonly fields: readonly string[];
   /** Columns whose values an index of a search table also holds, so that a search which names no other reads no row. */
   readonly covered: readonly string[];
   /**
-   * What its name ends with; an index that covers other columns has another name, so that it is made instead of this
+   * The end of its name. An index that covers other columns gets another name, so that it is created in place of this
    * one.
    */
   readonly suffix: string;
 }
 
-/** What decides who sees a row and which of its values: every search names some of it. */
-const SEEN_BY = ['_visible', '_shown', '_system'];
+/** The columns that decide who sees a row and its withheld values; every search uses some of them. */
+const VISIBILITY_COLUMNS = ['_visible', '_shown', '_system'];
 
 /** @param inUse the names of the fields in use */
 export function fieldIndexes(declared: readonly SearchIndex[], inUse: ReadonlySet<string>): FieldIndex[] {
@@ -28,7 +28,11 @@ export function fieldIndexes(declared: readonly SearchIndex[], inUse: ReadonlySe
       const found = covers.filter(isInUse);
       return found.length === 0
         ? { fields, covered: [], suffix: '' }
-        : { fields, covered: [...SEEN_BY, ...found], suffix: `_with_${found.map(initials).join('_')}` };
+        : {
+            fields,
+            covered: [...VISIBILITY_COLUMNS, ...found],
+            suffix: `_with_${found.map(initials).join('_')}`,
+          };
     });
 }
 
@@ -36,4 +40,4 @@ export function fieldIndexes(declared: readonly SearchIndex[], inUse: ReadonlySe
 const initials = (field: string): string => field.replace(/[^A-Z]/g, '').toLowerCase();
 
 /** All columns of an index. */
-export const columnsOf = ({ fields, covered }: FieldIndex): readonly string[] => [...fields, ...covered];
+export const indexColumns = ({ fields, covered }: FieldIndex): readonly string[] => [...fields, ...covered];

@@ -9,11 +9,18 @@ import {
 } from '../../dictionary/index.ts';
 import type { Profile } from '../../records/profile.ts';
 import type { StoreSettings } from '../../records/settings.ts';
-import { columnsOf, type FieldIndex, fieldIndexes } from './field-indexes.ts';
+import { type FieldIndex, fieldIndexes, indexColumns } from './field-indexes.ts';
 import { type JoinPiece, joinPieces, type Piece, piecesOf } from './pieces.ts';
-import { OWN_IN_SEARCH, type SearchTable, searchTable } from './search-table.ts';
+import { FIXED_SEARCH_COLUMNS, type SearchTable, searchTable } from './search-table.ts';
 
-export { isStamped, type JoinPiece, joinPrefix, NAME_MARK, type Naming, type Piece } from './pieces.ts';
+export {
+  containsTimestamps,
+  type JoinPiece,
+  joinPrefix,
+  NAME_MARK,
+  type Naming,
+  type Piece,
+} from './pieces.ts';
 export type { SearchTable } from './search-table.ts';
 
 /** `PropertyRooms` → `property_rooms`, `OUID` → `ouid`. */
@@ -49,7 +56,7 @@ export function ownColumn(resource: Resource, field: Field): OwnColumn | undefin
 }
 
 /** The resources that the store itself publishes, row by row for the roles that each row names. */
-export const PUBLISHED: ReadonlySet<string> = new Set(['Field', 'Lookup']);
+export const PUBLISHED_RESOURCES: ReadonlySet<string> = new Set(['Field', 'Lookup']);
 
 /** Where a record's originating system comes from. Rows without one are not filtered by system. */
 type SystemSource = 'own' | 'parent' | 'none';
@@ -95,15 +102,19 @@ export function resourceLayout({
   settings,
   rules,
 }: LayoutSource): ResourceLayout {
-  const known = (name: string, field: string): number | undefined => profile.since.get(name)?.get(field);
+  const sinceVersion = (name: string, field: string): number | undefined =>
+    profile.since.get(name)?.get(field);
   const joins = settings.agentsFrom === 'records';
   const all = [...resource.fields.values()];
   const stored = all.filter(
-    (field) => (field.joined === undefined || !joins) && known(resource.name, field.name) !== undefined,
+    (field) =>
+      (field.joined === undefined || !joins) && sinceVersion(resource.name, field.name) !== undefined,
   );
   const joined = all.filter(
     (field) =>
-      joins && field.joined !== undefined && known(field.joined.resource, field.joined.field) !== undefined,
+      joins &&
+      field.joined !== undefined &&
+      sinceVersion(field.joined.resource, field.joined.field) !== undefined,
   );
   const fields = [
     ...stored.filter((field) => field.name === resource.key),
@@ -125,14 +136,18 @@ export function resourceLayout({
     pieces: piecesOf(resource, fields),
     links: joins ? linksOf(all) : [],
     joinPieces: joins
-      ? joinPieces(resource.name, dictionary, (field) => known(field.resource, field.name) !== undefined)
+      ? joinPieces(
+          resource.name,
+          dictionary,
+          (field) => sinceVersion(field.resource, field.name) !== undefined,
+        )
       : [],
     ...(search === undefined ? {} : { search }),
     indexes: fieldIndexes(searchedBy, names),
     systemSource: systemSource(resource),
     rowRules: rules.rowRules(resource.name),
     withheldRules: rules.withheldRules(resource.name),
-    since: (field) => known(field.resource, field.name) ?? 0,
+    since: (field) => sinceVersion(field.resource, field.name) ?? 0,
   };
 }
 
@@ -185,7 +200,7 @@ interface Layouts {
  */
 export function viewColumns(model: Layouts, layout: ResourceLayout): ReadonlyMap<string, string> {
   const { resource, fields, joinedFields } = layout;
-  const own = ownInView(layout);
+  const own = viewColumnSource(layout);
   return new Map([
     ...fields.map((field) => [field.name, own(ownColumn(resource, field) ?? field.name)] as const),
     ...joinedFields.map((field) => [field.name, joinedColumn(model, field, own)] as const),
@@ -213,8 +228,10 @@ export function viewSelection(
 }
 
 /** Fields that only the configuration has put into the search table are not read there: it may take them away again. */
-function ownInView({ search, indexes }: ResourceLayout): (column: string) => string {
-  const searched = new Set(search === undefined ? [] : [...OWN_IN_SEARCH, ...indexes.flatMap(columnsOf)]);
+function viewColumnSource({ search, indexes }: ResourceLayout): (column: string) => string {
+  const searched = new Set(
+    search === undefined ? [] : [...FIXED_SEARCH_COLUMNS, ...indexes.flatMap(indexColumns)],
+  );
   return (column) => `${searched.has(column) ? 's' : 'r'}.${column.startsWith('_') ? column : `"${column}"`}`;
 }
 

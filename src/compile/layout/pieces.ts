@@ -1,7 +1,7 @@
 /** The pieces of ready text that a record is stored with, for itself and for the listings that include its fields. */
 import { hash } from 'node:crypto';
 import type { Dictionary, Field, Resource } from '../../dictionary/index.ts';
-import { isStamp } from '../../records/stamps.ts';
+import { isAssignedTimestamp } from '../../records/stamps.ts';
 
 /** The interfaces that a piece belongs to. Most fields have the same name in both. */
 export type Naming = 'shared' | 'reso' | 'native';
@@ -23,7 +23,8 @@ export interface Piece {
 }
 
 /** Whether the texts of a piece contain timestamps, which change more often than anything else. */
-export const isStamped = ({ fields }: Pick<Piece, 'fields'>): boolean => fields.some(isStamp);
+export const containsTimestamps = ({ fields }: Pick<Piece, 'fields'>): boolean =>
+  fields.some(isAssignedTimestamp);
 
 interface PieceKey {
   readonly class: string;

@@ -10,12 +10,12 @@ export interface SearchTable {
   readonly table: string;
   /** The fields with a column, in the order of the columns. */
   readonly fields: readonly Field[];
-  /** All columns, those of `OWN_IN_SEARCH` included. */
+  /** All columns, those of `FIXED_SEARCH_COLUMNS` included. */
   readonly columns: ReadonlySet<string>;
 }
 
-/** Whose record a row is, and what decides who sees it and which of its values. */
-export const OWN_IN_SEARCH: readonly string[] = ['_id', '_key', '_system', '_visible', '_shown'];
+/** The columns of every search table: the record of a row, and what decides who sees the row and its withheld values. */
+export const FIXED_SEARCH_COLUMNS: readonly string[] = ['_id', '_key', '_system', '_visible', '_shown'];
 
 interface Fields {
   /** Stored fields in use that have a typed column. */
@@ -36,11 +36,11 @@ export function searchTable(
   if (filteredBy === undefined) return undefined;
   const chosen = new Set([...indexed, ...filteredBy]);
   const fields = stored.filter((field) => chosen.has(field.name));
-  return { table, fields, columns: new Set([...OWN_IN_SEARCH, ...fields.map((field) => field.name)]) };
+  return { table, fields, columns: new Set([...FIXED_SEARCH_COLUMNS, ...fields.map((field) => field.name)]) };
 }
 
 /** Writes the rows of records, from their columns under alias `r`. */
-export function fillSearch({ table, columns }: SearchTable, columnsTable: string, where: Sql): Sql {
+export function insertSearchRows({ table, columns }: SearchTable, columnsTable: string, where: Sql): Sql {
   const names = [...columns];
   const given = names.map((each) => column('r', each));
   return sql`INSERT INTO ${name(table)} (${join(names.map(name), ', ')})
@@ -48,5 +48,5 @@ export function fillSearch({ table, columns }: SearchTable, columnsTable: string
 }
 
 /** Whether the row of alias `s` is that of the record of alias `r`, with its values. */
-export const isSearchRow = ({ columns }: SearchTable): Sql =>
+export const sameSearchRow = ({ columns }: SearchTable): Sql =>
   all([...columns].map((each) => sql`${column('s', each)} IS NOT DISTINCT FROM ${column('r', each)}`));

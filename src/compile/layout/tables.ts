@@ -1,5 +1,5 @@
 /**
- * The tables of a resource with their columns, keys and indexes, the same in every engine, which declares them in its own types
+ * The tables of a resource with their columns, keys and indexes. They are the same in every engine, which declares them in its types
  * and words.
  */
 import { type ColumnKind, columnKind } from '../column-value.ts';
@@ -18,18 +18,18 @@ export interface StoredColumn {
 
 type StoredColumns = ReadonlyMap<string, StoredColumn>;
 
-/** A column with what is said of it. */
+/** The declaration of a column in SQL. */
 export const declaredColumn = (
   types: Readonly<Record<StoredKind, string>>,
   name: string,
   { kind, isNeeded, isReady }: StoredColumn,
 ): string => `"${name}" ${types[kind]}${isNeeded ? ' NOT NULL' : ''}${isReady ? " DEFAULT ''" : ''}`;
 
-/** An index of a table. An engine whose tables are in the order of their keys needs not all of them. */
+/** An index of a table. An engine that stores tables in key order does not need all of them. */
 export interface StoredIndex {
   readonly name: string;
   readonly columns: readonly string[];
-  /** What those who search by the columns read besides. */
+  /** Columns that searches by this index read besides. */
   readonly covered: readonly string[];
   /** Whether it is one of the dictionary (field-indexes.ts). */
   readonly isOfFields?: true;
@@ -43,7 +43,7 @@ export interface StoredTable {
   readonly layout: ResourceLayout;
   readonly name: string;
   readonly columns: StoredColumns;
-  /** The columns that tell its rows apart, in the order in which they are read. */
+  /** The columns of its primary key, in the order in which rows are read. */
   readonly key: readonly string[];
   readonly indexes: readonly StoredIndex[];
 }
@@ -78,14 +78,14 @@ export function storedTables(
     ]),
   );
   if (search === undefined) return ofRecords;
-  // A key may have two rows for as long as one of them is damaged: the number tells which is the record's.
-  const walk = { name: `${search.table}_walk`, columns: ['_key'], covered: WALKED };
+  // While one of them is damaged, a key may have two rows: the number shows which belongs to the record.
+  const walk = { name: `${search.table}_walk`, columns: ['_key'], covered: WALK_COLUMNS };
   const own = [unique(search.table, '_id'), walk];
   return [...ofRecords, table(search.table, searchColumns(search), ['_id'], own)];
 }
 
-/** What a walk over keys looks at stands in the index, which then serves it alone. */
-const WALKED = ['_visible', '_system', '_id'];
+/** The index contains everything that a walk over keys reads, so no row is read. */
+const WALK_COLUMNS = ['_visible', '_system', '_id'];
 
 const unique = (table: string, column: '_id' | '_key'): StoredIndex => ({
   name: `${table}${column}`,
@@ -101,7 +101,7 @@ function recordIndexes({ columnsTable, resource }: ResourceLayout): StoredIndex[
   });
   const isPlan = "_kind = 'plan'";
   return [
-    on('walk', ['_key'], { covered: WALKED, isUnique: true }),
+    on('walk', ['_key'], { covered: WALK_COLUMNS, isUnique: true }),
     resource.parent === undefined
       ? // A replica's sweeps go over the keys of one source; an authority's records are not in it.
         on('source', ['_source', '_key'], { where: '_source IS NOT NULL' })
@@ -110,7 +110,7 @@ function recordIndexes({ columnsTable, resource }: ResourceLayout): StoredIndex[
     // asked for by its path.
     ...(resource.name === 'Media'
       ? [
-          on('plans', ['_key'], { covered: WALKED, where: isPlan }),
+          on('plans', ['_key'], { covered: WALK_COLUMNS, where: isPlan }),
           on('plans_of', ['_parent', '_key'], { where: isPlan }),
           on('file', ['_file'], { where: '_file IS NOT NULL' }),
         ]
@@ -118,8 +118,8 @@ function recordIndexes({ columnsTable, resource }: ResourceLayout): StoredIndex[
   ];
 }
 
-/** Of some indexes, those of walks and fields in whose place others are, of a later layout or with other fields in use. */
-export function replacedIndexes(
+/** Those of the found indexes of walks and fields that other indexes replace, after a change of layout or of the fields in use. */
+export function outdatedIndexes(
   layout: ResourceLayout,
   found: Iterable<string>,
   wanted: ReadonlyMap<string, unknown>,

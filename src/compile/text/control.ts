@@ -20,7 +20,7 @@ function keyInUrl(dialect: Dialect, { fields, key }: Resource, alias: string): S
   const stored = column(alias, '_key');
   // Numeric keys are stored with leading zeros, so that they sort.
   if (fields.get(key)?.type.kind === 'integer') return sql`coalesce(nullif(ltrim(${stored}, '0'), ''), '0')`;
-  return dialect.inUrl(sql`replace(${stored}, '''', '''''')`);
+  return dialect.encodeForUrl(sql`replace(${stored}, '''', '''''')`);
 }
 
 /** The address of a record as JSON text, with a mark instead of the key. */
@@ -30,7 +30,7 @@ export function addressText(root: string, { name, fields, key }: Resource): stri
 }
 
 /** Replaces the mark in a text by the key of a record. */
-export const withKey = (text: string, dialect: Dialect, resource: Resource, alias: string): Sql =>
+export const insertKey = (text: string, dialect: Dialect, resource: Resource, alias: string): Sql =>
   sql`replace(${bind(text)}, ${bind(KEY_MARK)}, ${keyInUrl(dialect, resource, alias)})`;
 
 /** The members with the address and type of a record, each with a trailing comma. */
@@ -50,7 +50,7 @@ export function controlMembers(source: TextSource, shape: ResoShape): Sql[] {
     )
     .map(({ name }) => `"${name}@odata.navigationLink":"${address}/${name}",`);
   const places = `"@odata.id":"${address}","@odata.readLink":"${address}",${links.join('')}`;
-  return [kind, withKey(places, context.dialect, resource, alias)];
+  return [kind, insertKey(places, context.dialect, resource, alias)];
 }
 
 /**

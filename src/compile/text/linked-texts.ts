@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto';
 import type { View } from '../../access/index.ts';
 import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
-import { numberOf } from '../../shared/per-object.ts';
+import { objectId } from '../../shared/per-object.ts';
 import { columnKinds } from '../column-value.ts';
 import type { Dialect } from '../dialect.ts';
 import {
@@ -27,7 +27,7 @@ import { type JoinPiece, joinPrefix, NAME_MARK, type ResourceLayout } from '../l
 import type { StoreModel } from '../model.ts';
 import { absentText } from './members.ts';
 import type { TextSource } from './source.ts';
-import { gapText } from './version-nulls.ts';
+import { missingNulls } from './version-nulls.ts';
 
 /** Stands before and behind the JSON list of a listing's link keys. JSON texts never contain the bare character. */
 export const LINK_MARK = '\u0002';
@@ -54,7 +54,7 @@ export interface PlannedLink {
 }
 
 /** A link of a listing, with the pieces that the role sees of what it leads to. */
-interface SeenLink {
+interface VisibleLink {
   readonly field: string;
   readonly target: ResourceLayout;
   readonly pieces: readonly JoinPiece[];
@@ -63,7 +63,12 @@ interface SeenLink {
 }
 
 /** The links that a role sees something of. */
-function seenLinks(model: StoreModel, view: View, layout: ResourceLayout, omitNulls: boolean): SeenLink[] {
+function visibleLinks(
+  model: StoreModel,
+  view: View,
+  layout: ResourceLayout,
+  omitNulls: boolean,
+): VisibleLink[] {
   return layout.links.flatMap(({ field, resource }) => {
     const target = model.layout(resource);
     const pieces = visiblePieces(view, target.joinPieces, field);
@@ -89,7 +94,7 @@ function visiblePieces(view: View, pieces: readonly JoinPiece[], link: string): 
 }
 
 /** The fragment of a Member or Office, with marks instead of the beginnings of names. */
-function fragmentText({ target, pieces }: SeenLink, alias: string, omitNulls: boolean): Sql {
+function fragmentText({ target, pieces }: VisibleLink, alias: string, omitNulls: boolean): Sql {
   const columns = pieces.flatMap((piece) => [
     column(alias, piece.valuesColumn),
     ...(omitNulls ? [] : [column(alias, piece.nullsColumn)]),
@@ -98,7 +103,7 @@ function fragmentText({ target, pieces }: SeenLink, alias: string, omitNulls: bo
   const suffixes = new Map(fields.map(({ field, suffix }) => [field, suffix]));
   const gap = omitNulls
     ? undefined
-    : gapText(
+    : missingNulls(
         alias,
         fields.map(({ field }) => field),
         (field) => target.since(field),
@@ -107,15 +112,15 @@ function fragmentText({ target, pieces }: SeenLink, alias: string, omitNulls: bo
   return concat(gap === undefined ? columns : [...columns, gap]);
 }
 
-const isAt = (alias: string, key: Sql): Sql => sql`${column(alias, '_key')} = ${key}`;
+const hasKey = (alias: string, key: Sql): Sql => sql`${column(alias, '_key')} = ${key}`;
 
-const targetTable = ({ target }: SeenLink, alias: string): Sql =>
+const targetTable = ({ target }: VisibleLink, alias: string): Sql =>
   sql`${name(target.textsTable)} ${name(alias)}`;
 
 /** The members of a listing's agents and offices, or the mark in their place. */
 export function linkedMembers(source: TextSource, omitNulls: boolean): Sql[] {
   const { context, view, layout, alias, marksLinks } = source;
-  const links = seenLinks(context.model, view, layout, omitNulls);
+  const links = visibleLinks(context.model, view, layout, omitNulls);
   if (marksLinks) {
     if (links.length === 0) return [];
     const mark = constantText(LINK_MARK);
@@ -125,13 +130,13 @@ export function linkedMembers(source: TextSource, omitNulls: boolean): Sql[] {
     const other = `${alias}_${link.field}`; // no other table of a statement has this alias
     const text = fragmentText(link, other, omitNulls);
     const fragment = sql`replace(${text}, ${bind(NAME_MARK)}, ${constantText(link.prefix)})`;
-    const found = sql`(SELECT ${fragment} FROM ${targetTable(link, other)} WHERE ${isAt(other, column(alias, link.field))})`;
+    const found = sql`(SELECT ${fragment} FROM ${targetTable(link, other)} WHERE ${hasKey(other, column(alias, link.field))})`;
     return sql`coalesce(${found}, ${constantText(link.without)})`;
   });
 }
 
 /** One for each role and form of listings that is in use. */
-const kept = new BoundedCache<LinkedTexts>('composed statements', { bytes: 4 * 1024 * 1024 });
+const composedTexts = new BoundedCache<LinkedTexts>('composed statements', { bytes: 4 * 1024 * 1024 });
 
 /** What the marks of a statement over these listings stand for; undefined if the role sees nothing of agents and offices. */
 export function linkedTexts(
@@ -140,18 +145,18 @@ export function linkedTexts(
   layout: ResourceLayout,
   omitNulls: boolean,
 ): LinkedTexts | undefined {
-  const id = `${dialect.name} ${numberOf(layout)} ${numberOf(view)} ${omitNulls}`;
-  const known = kept.get(id);
+  const id = `${dialect.name} ${objectId(layout)} ${objectId(view)} ${omitNulls}`;
+  const known = composedTexts.get(id);
   if (known !== undefined) return known;
-  const links = seenLinks(model, view, layout, omitNulls);
+  const links = visibleLinks(model, view, layout, omitNulls);
   if (links.length === 0) return undefined;
   const made = planLinked(dialect, links, omitNulls);
-  return kept.put(id, made, bytesOfText(JSON.stringify(made)));
+  return composedTexts.put(id, made, bytesOfText(JSON.stringify(made)));
 }
 
-function planLinked(dialect: Dialect, links: readonly SeenLink[], omitNulls: boolean): LinkedTexts {
+function planLinked(dialect: Dialect, links: readonly VisibleLink[], omitNulls: boolean): LinkedTexts {
   /** Links that have the same pieces of the same records share their fragments. */
-  const forms = new Map<string, SeenLink>();
+  const forms = new Map<string, VisibleLink>();
   const named = links.map((link) => {
     const columns = link.pieces.map(({ valuesColumn }) => valuesColumn);
     const form = `${link.target.resource.name} ${columns.join(' ')}`;
@@ -160,9 +165,9 @@ function planLinked(dialect: Dialect, links: readonly SeenLink[], omitNulls: boo
   });
   const columns = columnKinds({ link: 'text', key: 'text' });
   const statements = [...forms].map(([form, link]) => {
-    const asked = dialect.rowsOf(slot('links'), 'l', columns);
+    const asked = dialect.objectTable(slot('links'), 'l', columns);
     const text = dialect.bytes(fragmentText(link, 'f', omitNulls));
-    return sql`SELECT l.link AS link, l.key AS key, ${text} AS text FROM ${asked} CROSS JOIN ${targetTable(link, 'f')} WHERE l.link = ${constantText(form)} AND ${isAt('f', sql`l.key`)}`;
+    return sql`SELECT l.link AS link, l.key AS key, ${text} AS text FROM ${asked} CROSS JOIN ${targetTable(link, 'f')} WHERE l.link = ${constantText(form)} AND ${hasKey('f', sql`l.key`)}`;
   });
   const fragments = render(join(statements, ' UNION ALL '), dialect.placeholder);
   // Sent with each page, so it is short.

@@ -1,8 +1,8 @@
 /** The text of records of several resources in one collection. */
 import type { Navigation } from '../../dictionary/index.ts';
 import { type Context, visibleRows } from '../context.ts';
-import { damagedMark } from '../damaged-records.ts';
-import { childOf, fieldValue } from '../expression.ts';
+import { markIfDamaged } from '../damaged-records.ts';
+import { childConditions, fieldValue } from '../expression.ts';
 import { all, column, concat, constantText, name, type Sql, sql } from '../fragment.ts';
 import type { MergedMember, MergedSource } from '../read.ts';
 import { label } from './members.ts';
@@ -16,8 +16,8 @@ export function mergedText(context: Context, source: MergedSource, files: FileAd
   const { query, members, images } = source;
   const resource = query.resource.name;
   return concat([
-    ...damagedMark(context, resource, column('r', '_key')),
-    ...members.flatMap(({ via }) => linkedMark(context, via)),
+    ...markIfDamaged(context, resource, column('r', '_key')),
+    ...members.flatMap(({ via }) => markDamagedLink(context, via)),
     constantText(`{"@resource":"${resource}"`),
     ...members.flatMap((member) => memberText(context, member)),
     ...(images === undefined ? [] : imagesText(context, images, files)),
@@ -26,12 +26,12 @@ export function mergedText(context: Context, source: MergedSource, files: FileAd
 }
 
 /** A value of another record is returned only if that record is not known to be damaged. */
-function linkedMark(context: Context, via: MergedMember['via']): Sql[] {
+function markDamagedLink(context: Context, via: MergedMember['via']): Sql[] {
   const target = via.at(-1)?.target;
   const resource = target === undefined ? undefined : context.model.resource(target);
   const key = resource?.fields.get(resource.key);
   if (resource === undefined || key === undefined || context.damaged?.has(resource.name) !== true) return [];
-  return damagedMark(context, resource.name, fieldValue(context, 0, via, key));
+  return markIfDamaged(context, resource.name, fieldValue(context, 0, via, key));
 }
 
 function memberText(context: Context, { name: shown, via, field }: MergedMember): Sql[] {
@@ -51,7 +51,7 @@ function imagesText(context: Context, images: Navigation, files: FileAddress): S
     layout.fields.some((each) => each.name === field) ? column(alias, field) : sql`NULL`;
   const uri = sql`coalesce(${files(column(alias, '_file'))}, ${shown('MediaURL')})`;
   const parts = [
-    ...damagedMark(context, target, column(alias, '_key')),
+    ...markIfDamaged(context, target, column(alias, '_key')),
     constantText('{"Id":'),
     dialect.json('string', column(alias, '_key')),
     constantText(',"Name":'),
@@ -61,11 +61,11 @@ function imagesText(context: Context, images: Navigation, files: FileAddress): S
     constantText('}'),
   ];
   const where = all([
-    ...childOf(context, target, images.remote, alias, images.resource, column('r', '_key'), 'r'),
+    ...childConditions(context, target, images.remote, alias, images.resource, column('r', '_key'), 'r'),
     ...visibleRows(context, layout, alias),
   ]);
   const order = sql`${dialect.order(column(alias, '_rank'), false)}, ${column(alias, '_key')}`;
   const list = sql`(SELECT ${concat(parts)} AS x FROM ${name(layout.columnsTable)} ${name(alias)} WHERE ${where} ORDER BY ${order}) i`;
-  const joined = sql`(SELECT ${dialect.joined(sql`x`)} FROM ${list})`;
+  const joined = sql`(SELECT ${dialect.aggregateTexts(sql`x`)} FROM ${list})`;
   return [constantText(',"Images":['), joined, constantText(']')];
 }

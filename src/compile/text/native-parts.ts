@@ -11,10 +11,10 @@ import {
   rowOfPart,
   standardDictionary,
 } from '../../dictionary/index.ts';
-import { clockTime, slashDate } from '../../records/local-time.ts';
+import { formatTimeOfDay, formatUsDate } from '../../records/local-time.ts';
 import { KIND_OF_CATEGORY } from '../../records/media.ts';
 import { isObject, type JsonObject } from '../../shared/json.ts';
-import { perObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/per-object.ts';
 import { servedFile, URL_MARK } from './members.ts';
 import { videoHtml } from './video-html.ts';
 
@@ -270,9 +270,9 @@ function memberOf(member: PartMember, { key, values, timeZone }: PartSource): Me
       return Array.isArray(permission) && permission[0] !== undefined ? permission[0] : 'Public';
     }
     case 'day':
-      return slashDate(textOf(values[member.date]), textOf(values[member.moment]), timeZone);
+      return formatUsDate(textOf(values[member.date]), textOf(values[member.moment]), timeZone);
     case 'clock':
-      return clockTime(textOf(values[member.field]), timeZone);
+      return formatTimeOfDay(textOf(values[member.field]), timeZone);
     case 'named':
       return [...member.labels].flatMap(([name, shown]) => {
         const value = values[name];
@@ -303,7 +303,7 @@ function objectText(source: PartSource, form: PartForm): string {
 }
 
 /** The members of a form in order, computed once per form rather than for every part. */
-const membersOf = perObject(({ members }: PartForm) => Object.entries(members));
+const membersOf = memoizePerObject(({ members }: PartForm) => Object.entries(members));
 
 /** The mark is written unescaped, as JSON never writes it: no value is taken for one. */
 const memberText = (member: PartMember, source: PartSource): string =>
@@ -321,7 +321,9 @@ export function recordOfPart(part: NativePart, given: JsonObject): JsonObject {
   return Object.fromEntries([
     [key, given.Id],
     ...(kind === undefined ? [] : [['MediaCategory', CATEGORY_OF.get(kind)]]),
-    ...(form === undefined ? [] : membersOf(form)).flatMap(([name, member]) => valuesOf(member, given[name])),
+    ...(form === undefined ? [] : membersOf(form)).flatMap(([name, member]) =>
+      fieldsFromMember(member, given[name]),
+    ),
     ...(part === 'photos' ? [['MediaURL', largestOf(given)]] : []),
     ...(part === 'videos' ? videoValues(given) : []),
   ]);
@@ -344,7 +346,7 @@ function formOf(
 }
 
 /** The values of the record that a member contains, with the names of their fields. */
-function valuesOf(member: PartMember, value: unknown): (readonly [string, unknown])[] {
+function fieldsFromMember(member: PartMember, value: unknown): (readonly [string, unknown])[] {
   switch (member.kind) {
     case 'text':
     case 'list':
@@ -356,7 +358,7 @@ function valuesOf(member: PartMember, value: unknown): (readonly [string, unknow
     case 'branding':
       return value === 'unbranded' ? [['MediaCategory', `${UNBRANDED} Virtual Tour`]] : [];
     case 'day':
-      return [[member.date, dayOf(value)]];
+      return [[member.date, parseUsDate(value)]];
     case 'named':
       return namedValues(member.labels, value);
     case 'key':
@@ -371,7 +373,7 @@ function valuesOf(member: PartMember, value: unknown): (readonly [string, unknow
  * Converts `7/4/2026` to a date. Any other text is passed on unchanged, so that the record is quarantined and
  * reported.
  */
-function dayOf(value: unknown): unknown {
+function parseUsDate(value: unknown): unknown {
   const [, month = '', day = '', year] =
     /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(typeof value === 'string' ? value : '') ?? [];
   return year === undefined ? value : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;

@@ -6,16 +6,16 @@ import { type Field, type NativePart, rowOfPart } from '../../dictionary/index.t
 import type { NativeExpansion } from '../../query/native/selection.ts';
 import { typeOf } from '../../query/tree.ts';
 import { type Context, recordOf, visibleRows } from '../context.ts';
-import { damagedMark, linkedMarks } from '../damaged-records.ts';
+import { markDamagedLinks, markIfDamaged } from '../damaged-records.ts';
 import type { Dialect } from '../dialect.ts';
-import { childOf, value } from '../expression.ts';
+import { childConditions, compileValue } from '../expression.ts';
 import { all, bind, column, concat, constantText, integer, join, name, type Sql, sql } from '../fragment.ts';
-import { type NativeListingShape, type NativePartExpansion, partNamed } from '../read.ts';
+import { type NativeListingShape, type NativePartExpansion, partOfNativeExpansion } from '../read.ts';
 import { linkedMembers } from './linked-texts.ts';
 import { label, URL_MARK } from './members.ts';
 import { PHOTO_END, PHOTO_URIS, renditionQuery, SERVED_PHOTO_END } from './native-parts.ts';
 import { isWhole } from './reso-text.ts';
-import { jsonOf, keptMembers, type TextSource, withFileAddresses } from './source.ts';
+import { cachedMembers, jsonOf, type TextSource, withFileAddresses } from './source.ts';
 import { piecesText } from './stored-members.ts';
 import { ELEMENTS, HTML_CHARACTERS, UNNAMED_VIDEO, VIDEO_FORMS } from './video-html.ts';
 
@@ -31,15 +31,15 @@ export function nativeListingText(source: TextSource, shape: NativeListingShape)
   const head = column(source.texts, 'native_head');
   const { context, layout, alias } = source;
   const marks = [
-    ...damagedMark(context, layout.resource.name, column(alias, '_key')),
-    ...linkedMarks(context, layout, alias, isWhole(shape) ? undefined : shape.selection.fields),
+    ...markIfDamaged(context, layout.resource.name, column(alias, '_key')),
+    ...markDamagedLinks(context, layout, alias, isWhole(shape) ? undefined : shape.selection.fields),
   ];
   const begin = [...marks, constantText('{'), head, constantText(',"StandardFields":{')];
   return concat([...begin, ...members, ...parts, constantText('}'), ...custom, constantText(end)]);
 }
 
 const wholeMembers = (source: TextSource): readonly Sql[] =>
-  keptMembers(source, 'native', () => [
+  cachedMembers(source, 'native', () => [
     ...piecesText(source, { naming: 'native', custom: false, omitNulls: false }),
     ...linkedMembers(source, false),
     ...masks(source.view.hiddenOf(source.layout.resource)),
@@ -65,7 +65,7 @@ function selected({ context, layout, files, alias }: TextSource, shape: NativeLi
     return [name, jsonOf(context, field, { files, alias })];
   });
   const computed = (shape.computed ?? []).flatMap(({ name, expression }) => {
-    const text = context.dialect.computed(typeOf(expression), value(context, expression));
+    const text = context.dialect.computed(typeOf(expression), compileValue(context, expression));
     return [constantText(`,${label(name)}`), text];
   });
   return [...members, ...computed, ...masks(hidden)];
@@ -171,7 +171,7 @@ interface GivenPart {
 /** The JSON text of one sub-resource. */
 export function partText(source: PartSource, given: GivenPart): Sql {
   const { context, layout, alias } = source;
-  const marks = damagedMark(context, layout.resource.name, column(alias, '_key'));
+  const marks = markIfDamaged(context, layout.resource.name, column(alias, '_key'));
   const { members } = given;
   const text = members === undefined ? wholePart(source, given) : selectedPart(source, given, members);
   return marks.length === 0 ? text : concat([...marks, text]);
@@ -198,12 +198,12 @@ const withListing = ({ context, alias }: PartSource, text: Sql): Sql =>
   sql`concat(rtrim(${text}, '}'), ',"ListingKey":', ${context.dialect.json('string', column(alias, '_parent'))}, '}')`;
 
 /** The column of a field; null if the store has never had a value of it. */
-const stored = ({ layout, alias }: PartSource, field: string): Sql =>
+const columnOrNull = ({ layout, alias }: PartSource, field: string): Sql =>
   layout.fields.some((each) => each.name === field) ? column(alias, field) : sql`NULL`;
 
 /** The absolute address of a medium. */
 const addressOf = (source: PartSource): Sql =>
-  sql`coalesce(${source.files(column(source.alias, '_file'))}, ${stored(source, 'MediaURL')})`;
+  sql`coalesce(${source.files(column(source.alias, '_file'))}, ${columnOrNull(source, 'MediaURL')})`;
 
 const addressJson = (source: PartSource): Sql => source.context.dialect.json('string', addressOf(source));
 
@@ -232,14 +232,14 @@ function renditionJson(source: PartSource, member: string): Sql {
 
 /** These texts cannot occur inside a JSON string, where quotes are escaped. */
 const IS_PRIMARY = constantText('"Primary":true');
-const IS_NOT = constantText('"Primary":false');
+const IS_NOT_PRIMARY = constantText('"Primary":false');
 
 /** The text of a photo without its end. Only the first of the preferred photos is the primary one. */
 function photoText(source: PartSource, primary: Sql | undefined): Sql {
   const text = column(source.alias, 'native_text');
   if (primary === undefined) return text;
   const isPrimary = sql`${column(source.alias, '_key')} = ${primary}`;
-  return sql`CASE WHEN ${isPrimary} THEN replace(${text}, ${IS_NOT}, ${IS_PRIMARY}) WHEN ${stored(source, 'PreferredPhotoYN')} THEN replace(${text}, ${IS_PRIMARY}, ${IS_NOT}) ELSE ${text} END`;
+  return sql`CASE WHEN ${isPrimary} THEN replace(${text}, ${IS_NOT_PRIMARY}, ${IS_PRIMARY}) WHEN ${columnOrNull(source, 'PreferredPhotoYN')} THEN replace(${text}, ${IS_PRIMARY}, ${IS_NOT_PRIMARY}) ELSE ${text} END`;
 }
 
 /**
@@ -259,7 +259,7 @@ export function primaryPhoto(context: Context, listing: Sql): Sql {
 function partRows(context: Context, part: NativePart, alias: string, listing: Sql, holder?: string): Sql[] {
   const resource = resourceOf(part);
   return [
-    ...childOf(context, resource, 'ListingKey', alias, 'Property', listing, holder),
+    ...childConditions(context, resource, 'ListingKey', alias, 'Property', listing, holder),
     ...partConditions(part, alias),
     ...visibleRows(context, context.model.layout(resource), alias),
   ];
@@ -275,7 +275,7 @@ function primaryOrder(source: Pick<TextSource, 'context' | 'layout' | 'alias'>):
 /** A video with HTML that shows it and a type that says whether it is branded. */
 function videoText(source: PartSource): Sql {
   const { dialect } = source.context;
-  const [type, html] = [stored(source, 'MediaType'), stored(source, 'MediaHTML')];
+  const [type, html] = [columnOrNull(source, 'MediaType'), columnOrNull(source, 'MediaHTML')];
   const branding = sql`CASE lower(${type}) WHEN 'unbranded' THEN 'unbranded' ELSE 'branded' END`;
   const before = concat([
     constantText('"Type":'),
@@ -302,7 +302,9 @@ const escaped = (text: Sql): Sql =>
 function derivedHtml(source: PartSource): Sql {
   const { dialect } = source.context;
   const url = addressOf(source);
-  const shown = escaped(sql`coalesce(${stored(source, 'ShortDescription')}, ${constantText(UNNAMED_VIDEO)})`);
+  const shown = escaped(
+    sql`coalesce(${columnOrNull(source, 'ShortDescription')}, ${constantText(UNNAMED_VIDEO)})`,
+  );
   // The LIMIT and the condition keep the engine from inlining the subquery, so the address is computed once.
   const u = sql`v.u`;
   const cases = VIDEO_FORMS.map(({ pattern, player, element }) => {
@@ -344,7 +346,7 @@ function partList(
 ): Sql {
   const { context } = source;
   const { dialect } = context;
-  const part = partNamed(expansion);
+  const part = partOfNativeExpansion(expansion);
   const resource = resourceOf(part);
   if (!context.model.stores(resource)) return sql`NULL`;
   const layout = context.model.layout(resource);
@@ -354,20 +356,20 @@ function partList(
   const rows = { ...source, layout, alias };
   const where = all(partRows(context, part, alias, listing, owner));
   const table = sql`${name(layout.textsTable)} ${name(alias)}`;
-  const parts = (text: Sql, beside: Sql, order: readonly Sql[], end: Sql): Sql =>
+  const selectParts = (text: Sql, beside: Sql, order: readonly Sql[], end: Sql): Sql =>
     sql`(SELECT ${text} AS x${beside} FROM ${table} WHERE ${where} ORDER BY ${join(order, ', ')}${end}) q`;
-  const joined = dialect.joined(sql`x`);
+  const joined = dialect.aggregateTexts(sql`x`);
   if (expansion === 'PrimaryPhoto') {
     const text = partText(rows, { part, members, primary: column(alias, '_key') });
-    return sql`(SELECT ${joined} FROM ${parts(text, sql``, primaryOrder(rows), sql` LIMIT 1`)})`;
+    return sql`(SELECT ${joined} FROM ${selectParts(text, sql``, primaryOrder(rows), sql` LIMIT 1`)})`;
   }
   const order = partOrder(dialect, part, alias);
   const text = partText(rows, { part, members });
   const marksPrimary = part === 'photos' && members?.includes('Primary') !== false;
-  if (!marksPrimary) return sql`(SELECT ${joined} FROM ${parts(text, sql``, order, sql``)})`;
+  if (!marksPrimary) return sql`(SELECT ${joined} FROM ${selectParts(text, sql``, order, sql``)})`;
   const isMarked = layout.fields.some((field) => field.name === 'PreferredPhotoYN');
   const preferred = sql`, ${isMarked ? column(alias, 'PreferredPhotoYN') : sql`FALSE`} AS p`;
-  const counted = sql`SELECT ${joined} AS t, count(CASE WHEN p THEN 1 END) AS n FROM ${parts(text, preferred, order, sql``)}`;
+  const counted = sql`SELECT ${joined} AS t, count(CASE WHEN p THEN 1 END) AS n FROM ${selectParts(text, preferred, order, sql``)}`;
   return sql`(SELECT ${withOnePrimary(dialect, sql`z.t`, sql`z.n`)} FROM (${counted}) z)`;
 }
 
@@ -381,14 +383,14 @@ function withOnePrimary(dialect: Dialect, list: Sql, marks: Sql): Sql {
   const before = (mark: Sql): Sql =>
     sql`CAST(${dialect.call('indexof', [list, mark], ['string', 'string'])} AS integer)`;
   const none = concat([
-    sql`substr(${list}, 1, ${before(IS_NOT)})`,
+    sql`substr(${list}, 1, ${before(IS_NOT_PRIMARY)})`,
     IS_PRIMARY,
-    sql`substr(${list}, ${before(IS_NOT)} + ${integer(no.length + 1)})`,
+    sql`substr(${list}, ${before(IS_NOT_PRIMARY)} + ${integer(no.length + 1)})`,
   ]);
   const several = concat([
     sql`substr(${list}, 1, ${before(IS_PRIMARY)} + ${integer(yes.length)})`,
-    sql`replace(substr(${list}, ${before(IS_PRIMARY)} + ${integer(yes.length + 1)}), ${IS_PRIMARY}, ${IS_NOT})`,
+    sql`replace(substr(${list}, ${before(IS_PRIMARY)} + ${integer(yes.length + 1)}), ${IS_PRIMARY}, ${IS_NOT_PRIMARY})`,
   ]);
   const isOther = (mark: Sql): Sql => sql`${before(mark)} >= 0`;
-  return sql`CASE WHEN ${marks} = 1 OR ${list} IS NULL THEN ${list} WHEN ${marks} = 0 AND ${isOther(IS_NOT)} THEN ${none} WHEN ${marks} > 1 AND ${isOther(IS_PRIMARY)} THEN ${several} ELSE ${list} END`;
+  return sql`CASE WHEN ${marks} = 1 OR ${list} IS NULL THEN ${list} WHEN ${marks} = 0 AND ${isOther(IS_NOT_PRIMARY)} THEN ${none} WHEN ${marks} > 1 AND ${isOther(IS_PRIMARY)} THEN ${several} ELSE ${list} END`;
 }

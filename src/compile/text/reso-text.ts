@@ -6,16 +6,16 @@ import { type Field, leadsToCustomFields } from '../../dictionary/index.ts';
 import type { Expansion } from '../../query/request.ts';
 import { typeOf } from '../../query/tree.ts';
 import { type Context, sameRow, visibleRows, withScope } from '../context.ts';
-import { damagedMark, linkedMarks } from '../damaged-records.ts';
-import { childOf, condition, fieldValue, value } from '../expression.ts';
+import { markDamagedLinks, markIfDamaged } from '../damaged-records.ts';
+import { childConditions, compileCondition, compileValue, fieldValue } from '../expression.ts';
 import { all, column, concat, constantText, integer, join, name, type Sql, sql } from '../fragment.ts';
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
-import { partShape, type ResoShape } from '../read.ts';
+import { type ResoShape, shapeOfCustomFields } from '../read.ts';
 import { searchCondition } from '../search.ts';
-import { addressText, controlMembers, fieldsOf, typeOfComputed, typeOfField, withKey } from './control.ts';
+import { addressText, controlMembers, fieldsOf, insertKey, typeOfComputed, typeOfField } from './control.ts';
 import { linkedMembers } from './linked-texts.ts';
 import { label } from './members.ts';
-import { type FileAddress, jsonOf, keptMembers, type TextSource, withFileAddresses } from './source.ts';
+import { cachedMembers, type FileAddress, jsonOf, type TextSource, withFileAddresses } from './source.ts';
 import { piecesText } from './stored-members.ts';
 
 /**
@@ -33,7 +33,7 @@ export function resoText(source: TextSource, shape: ResoShape): Sql {
   const members = isWhole(shape) ? wholeMembers(source, shape) : selectedMembers(source, shape);
   const computed = shape.computed.flatMap((each) => {
     const { name, expression } = each;
-    const compiled = value(source.context, expression);
+    const compiled = compileValue(source.context, expression);
     return [
       constantText(`,${typeOfComputed(shape, each)}${label(name)}`),
       source.context.dialect.computed(typeOf(expression), compiled),
@@ -41,10 +41,10 @@ export function resoText(source: TextSource, shape: ResoShape): Sql {
   });
   const { context, layout, alias } = source;
   const marks = [
-    ...damagedMark(context, layout.resource.name, column(alias, '_key')),
+    ...markIfDamaged(context, layout.resource.name, column(alias, '_key')),
     ...(isWhole(shape)
-      ? linkedMarks(context, layout, alias, shape.ownOnly === true ? [] : undefined)
-      : linkedMarks(context, layout, alias, fieldsOf(source, shape))),
+      ? markDamagedLinks(context, layout, alias, shape.ownOnly === true ? [] : undefined)
+      : markDamagedLinks(context, layout, alias, fieldsOf(source, shape))),
   ];
   const parts = [
     ...members,
@@ -64,12 +64,12 @@ export function resoText(source: TextSource, shape: ResoShape): Sql {
 
 function wholeMembers(source: TextSource, { omitNulls, ownOnly = false }: ResoShape): readonly Sql[] {
   if (ownOnly) {
-    const members = keptMembers(source, omitNulls ? 'own without nulls' : 'own', () =>
+    const members = cachedMembers(source, omitNulls ? 'own without nulls' : 'own', () =>
       piecesText(source, { naming: 'reso', custom: false, omitNulls }),
     );
     return [...members, ...customMembers(source, omitNulls)];
   }
-  return keptMembers(source, omitNulls ? 'reso without nulls' : 'reso', () => [
+  return cachedMembers(source, omitNulls ? 'reso without nulls' : 'reso', () => [
     ...piecesText(source, { naming: 'reso', custom: true, omitNulls }),
     ...linkedMembers(source, omitNulls),
   ]);
@@ -135,7 +135,7 @@ function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {
       expansions: expansion.query.expansions,
       control: shape.control === undefined ? undefined : { ...shape.control, isPart: false },
     };
-    if (leadsToCustomFields(navigation)) return customMember(source, expansion, partShape(inner));
+    if (leadsToCustomFields(navigation)) return customMember(source, expansion, shapeOfCustomFields(inner));
     return navigation.collection
       ? collectionMember(source, expansion, inner)
       : singleMember(source, expansion, inner);
@@ -179,7 +179,7 @@ function targetRows(source: TextSource, expansion: Expansion, shape: ResoShape):
   const columnsFrom = sql`${name(layout.columnsTable)} ${name(columns)}`;
   const both = sql`${textsFrom} JOIN ${columnsFrom} ON ${sameRow(context.dialect, layout, columns, texts)}`;
   const from = isOneTable(layout) || !whole ? columnsFrom : needsColumns ? both : textsFrom;
-  const filters = query.filter === undefined ? [] : [condition(inner, query.filter, false)];
+  const filters = query.filter === undefined ? [] : [compileCondition(inner, query.filter, false)];
   if (query.search !== undefined) filters.push(searchCondition(inner, source.view, layout, query.search));
   return {
     source: { ...source, context: inner, layout, alias: main, texts },
@@ -195,7 +195,7 @@ function collectionMember(source: TextSource, expansion: Expansion, shape: ResoS
   const rows = targetRows(source, expansion, shape);
   const main = rows.source.alias;
   const owner = ownerAlias(source);
-  const belongs = childOf(
+  const belongs = childConditions(
     context,
     navigation.target,
     navigation.remote,
@@ -210,7 +210,7 @@ function collectionMember(source: TextSource, expansion: Expansion, shape: ResoS
   if (give === 'count') return countMember;
   const order = [
     ...query.order.map((term) =>
-      context.dialect.order(value(rows.source.context, term.expression), term.descending),
+      context.dialect.order(compileValue(rows.source.context, term.expression), term.descending),
     ),
     column(main, '_key'),
   ];
@@ -218,7 +218,7 @@ function collectionMember(source: TextSource, expansion: Expansion, shape: ResoS
   const noLimit = query.top === undefined && query.skip !== undefined ? context.dialect.noLimit : sql``;
   const offset = query.skip === undefined ? sql`` : sql` OFFSET ${integer(query.skip)}`;
   const text = recordText(rows.source, shape, give);
-  const list = sql`(SELECT ${context.dialect.joined(sql`x`)} FROM (SELECT ${text} AS x FROM ${rows.from} WHERE ${where} ORDER BY ${join(order, ', ')}${limit}${noLimit}${offset}) q)`;
+  const list = sql`(SELECT ${context.dialect.aggregateTexts(sql`x`)} FROM (SELECT ${text} AS x FROM ${rows.from} WHERE ${where} ORDER BY ${join(order, ', ')}${limit}${noLimit}${offset}) q)`;
   const member = [constantText(`,${label(expansion.name)}[`), list, constantText(']')];
   return query.count ? [...countMember, ...member] : member;
 }
@@ -256,7 +256,7 @@ function recordText(source: TextSource, shape: ResoShape, give: Expansion['give'
   if (give !== 'references') return resoText(source, shape);
   const { context, layout, alias } = source;
   const text = `{"@odata.id":"${addressText(shape.root, layout.resource)}"}`;
-  return withKey(text, context.dialect, layout.resource, alias);
+  return insertKey(text, context.dialect, layout.resource, alias);
 }
 
 /** The texts table has the link fields; other fields need the columns table. */

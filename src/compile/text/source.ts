@@ -2,7 +2,7 @@
 import type { View } from '../../access/index.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
-import { numberOf } from '../../shared/per-object.ts';
+import { objectId } from '../../shared/per-object.ts';
 import type { Context } from '../context.ts';
 import { fieldValue } from '../expression.ts';
 import { bind, column, compact, integer, type Sql, sql } from '../fragment.ts';
@@ -62,7 +62,7 @@ export function jsonOf(
 }
 
 /** There may be many entries per view, because each expansion has aliases of its own. */
-const kept = new BoundedCache<readonly Sql[]>('composed statements', { bytes: 24 * 1024 * 1024 });
+const composedMembers = new BoundedCache<readonly Sql[]>('composed statements', { bytes: 24 * 1024 * 1024 });
 
 /**
  * The members of whole records, composed once per view of a layout: composing takes longer than the engine needs to
@@ -70,16 +70,16 @@ const kept = new BoundedCache<readonly Sql[]>('composed statements', { bytes: 24
  * @param kind distinguishes entries of the same layout, view and alias
  * @param make depends on the source and the kind alone
  */
-export function keptMembers(
+export function cachedMembers(
   { layout, view, alias, marksLinks }: Pick<TextSource, 'layout' | 'view' | 'alias' | 'marksLinks'>,
   kind: string,
   make: () => readonly Sql[],
 ): readonly Sql[] {
-  const id = `${numberOf(layout)} ${numberOf(view)} ${alias} ${kind} ${marksLinks}`;
-  const known = kept.get(id);
+  const id = `${objectId(layout)} ${objectId(view)} ${alias} ${kind} ${marksLinks}`;
+  const known = composedMembers.get(id);
   if (known !== undefined) return known;
   const made = make().map(compact);
-  return kept.put(
+  return composedMembers.put(
     id,
     made,
     made.reduce((sum, fragment) => sum + bytesOf(fragment), 0),

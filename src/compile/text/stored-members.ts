@@ -5,7 +5,7 @@ import { column, concat, constantText, type Sql, sql } from '../fragment.ts';
 import type { Naming, Piece } from '../layout/index.ts';
 import { absentText, label } from './members.ts';
 import type { TextSource } from './source.ts';
-import { gapText, nullsByVersion } from './version-nulls.ts';
+import { missingNulls, nullsByVersion } from './version-nulls.ts';
 
 interface PieceChoice {
   readonly naming: Exclude<Naming, 'shared'>;
@@ -33,7 +33,7 @@ export function piecesText(source: TextSource, choice: PieceChoice): Sql[] {
   );
   if (choice.omitNulls) return texts;
   const fields = pieces.flatMap((piece) => piece.fields);
-  const gap = gapText(alias, fields, (field) => layout.since(field), memberNull(choice.naming));
+  const gap = missingNulls(alias, fields, (field) => layout.since(field), memberNull(choice.naming));
   return gap === undefined ? texts : [...texts, gap];
 }
 

@@ -2,9 +2,9 @@
 import type { FieldValue } from '../../dictionary/index.ts';
 import { plainValues } from '../../records/listed-values.ts';
 import { isChildCount } from '../../records/media.ts';
-import { type RowToPut, type StoredRow, valueIn, valuesInOrder } from '../../records/rows.ts';
-import { isStamp } from '../../records/stamps.ts';
-import { isStamped, type ResourceLayout } from '../layout/index.ts';
+import { type RowToPut, type StoredRow, valuesToStore, valueToStore } from '../../records/rows.ts';
+import { isAssignedTimestamp } from '../../records/stamps.ts';
+import { containsTimestamps, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { columnsOf, type ReadValue, servedFile, type TextPlan, textPlans, writeTexts } from './members.ts';
 import { nativeHead, nativePartTexts, partContains } from './native-parts.ts';
@@ -21,10 +21,10 @@ interface ColumnWriter<T> {
 type ValuesOf = (row: Pick<RowToPut, 'values' | 'derived'>) => (FieldValue | undefined)[];
 
 /** Reads all values of a record at once, since columns, texts and counters need each of them. */
-export function valuesBy({ fields }: ResourceLayout): ValuesOf {
+export function valuesReader({ fields }: ResourceLayout): ValuesOf {
   const names = fields.map(({ name }) => name);
   const places = new Map(names.map((name, place) => [name, place]));
-  return (row) => valuesInOrder(row, names, places);
+  return (row) => valuesToStore(row, names, places);
 }
 
 /** A record's place among its siblings, and the file that this service serves for it. */
@@ -32,21 +32,21 @@ export function rankAndFile(row: Pick<RowToPut, 'values'>): {
   rank: number | null;
   file: string | null;
 } {
-  const order = valueIn(row, 'Order');
+  const order = valueToStore(row, 'Order');
   return {
     rank: typeof order === 'number' ? order : null,
-    file: servedFile(valueIn(row, 'MediaURL')) ?? null,
+    file: servedFile(valueToStore(row, 'MediaURL')) ?? null,
   };
 }
 
 /** Whether a text contains nothing that a store sets when it writes a record: no timestamps, and no counts of children. */
 const isFixed = ({ fields }: TextPlan): boolean =>
-  !fields.some(({ field }) => isStamp(field) || isChildCount(field));
+  !fields.some(({ field }) => isAssignedTimestamp(field) || isChildCount(field));
 
 /** The texts of a record that are known before it is written, for `RowToPut`. */
 export function fixedTexts(layout: ResourceLayout): (record: Pick<RowToPut, 'values'>) => readonly string[] {
   const plans = textPlans(layout).filter(isFixed);
-  const valuesOf = valuesBy(layout);
+  const valuesOf = valuesReader(layout);
   return (record) => {
     const values = valuesOf(record);
     return writeTexts(plans, ({ place }) => values[place]);
@@ -58,7 +58,7 @@ export function textColumns(
   model: StoreModel,
   layout: ResourceLayout,
 ): Pick<ColumnWriter<RowToPut>, 'columns'> & {
-  /** @param values of the record, as of `valuesBy` */
+  /** @param values of the record, as of `valuesReader` */
   readonly values: (row: RowToPut, values: readonly (FieldValue | undefined)[]) => Bindable[];
 } {
   const plans = textPlans(layout);
@@ -92,10 +92,12 @@ function nativeColumns({ settings }: StoreModel, { resource }: ResourceLayout): 
 }
 
 /** The texts of pieces that contain timestamps. */
-export function stampedTextColumns(
+export function timestampTextColumns(
   layout: ResourceLayout,
 ): ColumnWriter<(name: string) => FieldValue | undefined> {
-  const plans = textPlans(layout).filter(({ fields }) => fields.some(({ field }) => isStamp(field)));
+  const plans = textPlans(layout).filter(({ fields }) =>
+    fields.some(({ field }) => isAssignedTimestamp(field)),
+  );
   return {
     columns: columnsOf(plans),
     values: (read) => writeTexts(plans, ({ field }) => read(field.name)),
@@ -103,13 +105,13 @@ export function stampedTextColumns(
 }
 
 /** Whether other texts of a record contain timestamps as well, so that they must be written from the whole record. */
-export function hasOtherTextsWithStamps({
+export function hasOtherTextsWithTimestamps({
   resource,
 }: ResourceLayout): (row: Pick<StoredRow, 'kind'>) => boolean {
-  const stamps = new Set([...resource.fields.values()].filter(isStamp).map(({ name }) => name));
+  const stamps = new Set([...resource.fields.values()].filter(isAssignedTimestamp).map(({ name }) => name));
   return ({ kind }) => partContains({ resource: resource.name, kind: kind ?? undefined }, stamps);
 }
 
 /** The newest version of the profile in which a field of one of these texts came into use. */
-export const newestStamped = (layout: ResourceLayout): number =>
-  Math.max(0, ...layout.pieces.filter(isStamped).flatMap(({ fields }) => fields.map(layout.since)));
+export const newestTimestampVersion = (layout: ResourceLayout): number =>
+  Math.max(0, ...layout.pieces.filter(containsTimestamps).flatMap(({ fields }) => fields.map(layout.since)));

@@ -13,7 +13,7 @@ type Since = (field: Field) => number;
  * The nulls that a text of an older version lacks, as a constant per version; undefined if all fields are as old as
  * the store.
  */
-export function gapText(
+export function missingNulls(
   alias: string,
   fields: readonly Field[],
   since: Since,

@@ -5,12 +5,17 @@
  */
 
 import { type Field, MEDIA_KINDS } from '../../dictionary/index.ts';
-import { type HashedField, type HashForm, hashForms, OWN_STAMP } from '../../records/content-hash.ts';
+import {
+  ASSIGNED_TIMESTAMP,
+  type HashedField,
+  type HashForm,
+  hashForms,
+} from '../../records/content-hash.ts';
 import { KIND_OF_CATEGORY } from '../../records/media.ts';
-import { stampsAsOwn } from '../../records/settings.ts';
+import { returnsOwnTimestamps } from '../../records/settings.ts';
 import type { Dialect } from '../dialect.ts';
 import { all, bind, column, concat, constantText, integer, join, type Sql, sql } from '../fragment.ts';
-import { ownColumn, PUBLISHED, type ResourceLayout } from '../layout/index.ts';
+import { ownColumn, PUBLISHED_RESOURCES, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { isAddress, type NamedField, type TextPlan, textPlans, URL_MARK } from './members.ts';
 import {
@@ -53,13 +58,13 @@ export function columnNamed(row: CheckedRow, name: string): Sql {
   return field === undefined ? NOTHING : columnOf(row, field);
 }
 
-const bare = (json: Sql): Sql => json;
+const unchanged = (json: Sql): Sql => json;
 
 /** A value as JavaScript writes it in JSON, with `around` applied; null if there is none. */
-const jsonOf = (row: CheckedRow, field: Field, around = bare): Sql =>
-  row.dialect.written(field.collection ? 'collection' : field.type.kind, columnOf(row, field), around);
+const jsonOf = (row: CheckedRow, field: Field, around = unchanged): Sql =>
+  row.dialect.exactJson(field.collection ? 'collection' : field.type.kind, columnOf(row, field), around);
 
-function jsonNamed(row: CheckedRow, name: string, around = bare): Sql | undefined {
+function jsonNamed(row: CheckedRow, name: string, around = unchanged): Sql | undefined {
   const field = fieldOf(row, name);
   return field === undefined ? undefined : jsonOf(row, field, around);
 }
@@ -73,12 +78,12 @@ const jsonOr = (row: CheckedRow, name: string, otherwise: string): Sql => {
 const MARK = bind(`"${URL_MARK}"`);
 
 /** Every column of ready texts, with the text that it should contain. */
-export function writtenTexts(row: CheckedRow): (readonly [string, Sql])[] {
+export function expectedTexts(row: CheckedRow): (readonly [string, Sql])[] {
   return [
     ...nativeTexts(row),
     ...textPlans(row.layout).flatMap((plan): (readonly [string, Sql])[] => [
-      [plan.valuesColumn, membersWithValues(row, plan)],
-      [plan.nullsColumn, membersWithoutValues(row, plan)],
+      [plan.valuesColumn, expectedValues(row, plan)],
+      [plan.nullsColumn, expectedNulls(row, plan)],
     ]),
   ];
 }
@@ -86,7 +91,7 @@ export function writtenTexts(row: CheckedRow): (readonly [string, Sql])[] {
 /**
  * Fields that came into use after a text was written have no value in its row (sound-rows.ts), so they need no test.
  */
-function membersWithValues(row: CheckedRow, { fields, first }: TextPlan): Sql {
+function expectedValues(row: CheckedRow, { fields, first }: TextPlan): Sql {
   const file = column(row.alias, '_file');
   return concat(
     fields.map(({ field, beginning }, index) => {
@@ -101,7 +106,7 @@ function membersWithValues(row: CheckedRow, { fields, first }: TextPlan): Sql {
 }
 
 /** A text of an older version lacks the nulls of fields that came into use later. */
-function membersWithoutValues({ layout, ...row }: CheckedRow, { fields }: TextPlan): Sql {
+function expectedNulls({ layout, ...row }: CheckedRow, { fields }: TextPlan): Sql {
   const texts: Sql[] = [];
   for (let at = 0; at < fields.length; ) {
     const since = sinceOf(fields[at]);
@@ -147,13 +152,14 @@ function nativeTexts(row: CheckedRow): (readonly [string, Sql])[] {
   ];
 }
 
-const keyJson = (row: CheckedRow): Sql => row.dialect.written('string', column(row.alias, '_key'), bare);
+const keyJson = (row: CheckedRow): Sql =>
+  row.dialect.exactJson('string', column(row.alias, '_key'), unchanged);
 
 const inPath = ({ dialect, alias }: CheckedRow, own: '_key' | '_parent'): Sql =>
-  dialect.inPath(column(alias, own));
+  dialect.encodePathSegment(column(alias, own));
 
 /** A text that the engine may be unable to compute, so that it is null. */
-interface WrittenMember {
+interface ExpectedMember {
   readonly json: Sql;
   /** Absent: the engine can always compute it. */
   readonly isKnown?: Sql;
@@ -162,7 +168,7 @@ interface WrittenMember {
 function formText(row: CheckedRow, form: PartForm): Sql {
   const members = Object.entries(form.members).map(([name, member]) => ({
     name,
-    ...writtenMember(row, member),
+    ...expectedMember(row, member),
   }));
   const parts = members.flatMap(({ name, json }) => [constantText(`,"${name}":`), json]);
   const begin = concat([
@@ -176,7 +182,7 @@ function formText(row: CheckedRow, form: PartForm): Sql {
   return known.length === 0 ? sql`(${text})` : sql`CASE WHEN ${all(known)} THEN ${text} END`;
 }
 
-function writtenMember(row: CheckedRow, member: PartMember): WrittenMember {
+function expectedMember(row: CheckedRow, member: PartMember): ExpectedMember {
   switch (member.kind) {
     case 'key':
       return { json: keyJson(row) };
@@ -216,7 +222,7 @@ function writtenMember(row: CheckedRow, member: PartMember): WrittenMember {
 }
 
 /** The kind of a medium; null for resources other than Media. */
-export function writtenKind(row: CheckedRow): Sql {
+export function expectedKind(row: CheckedRow): Sql {
   if (row.layout.resource.name !== 'Media') return NOTHING;
   if (fieldOf(row, 'MediaCategory') === undefined) return sql`'photo'`;
   const category = columnNamed(row, 'MediaCategory');
@@ -230,7 +236,7 @@ export function writtenKind(row: CheckedRow): Sql {
  * Whether the stored path of a served file follows from the address. False if the address clearly is neither a path
  * nor an absolute URL.
  */
-export function isWrittenFile(row: CheckedRow): Sql {
+export function isExpectedFile(row: CheckedRow): Sql {
   const file = column(row.alias, '_file');
   if (fieldOf(row, 'MediaURL') === undefined) return sql`${file} IS NULL`;
   const url = columnNamed(row, 'MediaURL');
@@ -246,13 +252,13 @@ interface KnownParent {
 }
 
 /** The content hash of the columns. It omits fields that are no longer declared. */
-export function writtenHash(row: CheckedRow, parent: KnownParent | undefined): Sql {
+export function expectedHash(row: CheckedRow, parent: KnownParent | undefined): Sql {
   const { dialect, layout, model, alias } = row;
   const { resource } = layout;
-  const isPublished = PUBLISHED.has(resource.name);
+  const isPublished = PUBLISHED_RESOURCES.has(resource.name);
   const owner = isPublished ? 'authority' : model.settings.owner;
   const isLeftOut = (name: string): boolean =>
-    name === OWN_STAMP && (isPublished || stampsAsOwn(model.settings));
+    name === ASSIGNED_TIMESTAMP && (isPublished || returnsOwnTimestamps(model.settings));
   const memberOf = ({ name, follows }: HashedField): Sql[] => {
     const begin = constantText(`${name}\n`);
     const text = jsonNamed(row, name, (json) => sql`${begin} || ${json} || ${constantText('\n')}`);

@@ -144,11 +144,11 @@ export function statedType(
 ): string | undefined {
   if (lookup !== undefined && enumerations.has(lookup)) return `#${enumName(lookup, collection)}`;
   const name = edmName({ type, collection });
-  return isPlain(name) ? undefined : `${before}${name}`;
+  return isEvidentFromJson(name) ? undefined : `${before}${name}`;
 }
 
 /** Types that a client recognizes from the JSON value. */
-const isPlain = (type: string): boolean => type === 'String' || type === 'Boolean';
+const isEvidentFromJson = (type: string): boolean => type === 'String' || type === 'Boolean';
 
 /** The enumeration type of a field's lookup, if it has one. */
 function enumerationOf({ lookup }: Field, enumerations: CsdlSource['enumerations']): string | undefined {

@@ -1,9 +1,16 @@
-import { type Calls, type Casts, type JsonForms, WHITE_SPACE, wildcardText } from '../../compile/calls.ts';
+import {
+  type EngineCasts,
+  type EngineFunctions,
+  type JsonForms,
+  WHITE_SPACE,
+  wildcardText,
+} from '../../compile/calls.ts';
 import { type Dialect, dialectOf } from '../../compile/dialect.ts';
 import {
   bind,
   bindTexts,
   column,
+  concatenatedTexts,
   constantText,
   integer,
   join,
@@ -12,7 +19,6 @@ import {
   type Slot,
   type Sql,
   sql,
-  textsOf,
 } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoredKind } from '../../compile/layout/tables.ts';
@@ -46,14 +52,14 @@ export const isPartitioned = ({ resource, systemSource }: ResourceLayout): boole
   resource.name === 'Property' || systemSource === 'parent';
 
 /** The slots that are bound to integers. */
-const NUMBERS: ReadonlySet<Slot> = new Set(['id', 'limit', 'position']);
+const INTEGER_SLOTS: ReadonlySet<Slot> = new Set(['id', 'limit', 'position']);
 
 /** The statement declares the type of every bound value; a null takes the type of its context. */
 const placeholder: Placeholder = (position, value) => {
   if (value === null) return `$${position}`;
   if (typeof value === 'object') {
     if ('texts' in value) return `$${position}::text[]`;
-    return `$${position}::${NUMBERS.has(value.slot) ? 'bigint' : 'text'}`;
+    return `$${position}::${INTEGER_SLOTS.has(value.slot) ? 'bigint' : 'text'}`;
   }
   switch (typeof value) {
     case 'string':
@@ -118,7 +124,7 @@ const whole = (value: Sql): Sql => sql`(trunc((${value})::float8) + 0)`;
 /** The types that a text is cast to by a function. */
 const READ_FROM_TEXT = new Set<ValueType>(['integer', 'decimal', 'boolean', 'date', 'timestamp', 'time']);
 
-const calls: Calls = {
+const calls: EngineFunctions = {
   contains: (text, part) => sql`(strpos(${text}, ${part}) > 0)`,
   startswith: (text, start) => sql`starts_with(${text}, ${start})`,
   length: (text) => sql`char_length(${text})::float8`,
@@ -135,7 +141,7 @@ const calls: Calls = {
   ceiling: (number) => sql`(ceil((${number})::float8) + 0)`,
 };
 
-const casts: Casts = {
+const casts: EngineCasts = {
   fromText: (to, value) =>
     READ_FROM_TEXT.has(to) ? sql`${{ parts: [`plat_text_${to}`] }}(${value})` : nothing(to),
   fromNull: nothing,
@@ -162,25 +168,25 @@ const MOST_COLUMNS = 1600;
 export const postgresDialect = dialectOf({
   name: 'postgres',
   placeholder,
-  nothing,
+  nullOf: nothing,
   ...{ calls, casts, forms, computedForms },
-  written,
+  exactJson: written,
   contentHash: (text, length) =>
     sql`left(translate(encode(sha256(convert_to(${text}, 'UTF8')), 'base64'), '+/', '-_'), ${integer(length)})`,
-  inPath: (text) => sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.-]' THEN ${text} END`,
-  inUrl: (text) =>
+  encodePathSegment: (text) => sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.-]' THEN ${text} END`,
+  encodeForUrl: (text) =>
     sql`CASE WHEN ${text} ~ '^${{ parts: [PLAIN_IN_URL] }}*$' THEN ${text} ELSE plat_encode(${text}, '${{ parts: [PLAIN_IN_URL] }}') END`,
   member: (object, member) => sql`((${object})::json -> ${constantText(member)})::text`,
   textList: (texts) => ({ ...sql`json_build_array(${join(texts, ', ')})`, texts }),
   bytes: (text) => text,
   // Joining the texts of a record costs the server a third of a page, and the process next to nothing.
   markedText: (text) => {
-    const texts = textsOf(text);
+    const texts = concatenatedTexts(text);
     return texts.length <= MOST_COLUMNS ? join(texts, ', ') : sql`${text} AS x`;
   },
-  joined: (text, by = ',') => sql`string_agg(${text}, ${constantText(by)})`,
-  joinedIntegers: (number) => sql`string_agg(CAST(${number} AS TEXT), ',')`,
-  answer: (rows) => rows,
+  aggregateTexts: (text, by = ',') => sql`string_agg(${text}, ${constantText(by)})`,
+  aggregateIntegers: (number) => sql`string_agg(CAST(${number} AS TEXT), ',')`,
+  selectTexts: (rows) => rows,
   // The reader processes large rows one by one, and omits the one that shows that more follow. For small rows, joining them on the
   // server costs less than the driver's overhead per row.
   page: (rows, limit, areSmall, follows) =>
@@ -190,18 +196,18 @@ export const postgresDialect = dialectOf({
           isJoined: true,
         }
       : { page: sql`${rows} LIMIT ${bind(limit + 1)}` },
-  records: (rows) => rows,
+  selectRecords: (rows) => rows,
   lateral: sql`LATERAL `,
   hasTypes: true,
   isList: (text) => sql`(${text} ~ ${constantText(LIST)})`,
   members: (collection, alias) =>
     sql`(SELECT value COLLATE "C" AS value FROM json_array_elements_text((${collection})::json)) ${name(alias)}`,
-  list: (values, alias) =>
+  integerTable: (values, alias) =>
     sql`unnest(translate(${values}, '[]', '{}')::bigint[]) WITH ORDINALITY ${name(alias)}(value, position)`,
   // The planner knows that plain positions, without arithmetic, are in order, and does not sort.
   inListOrder: (alias) => sql` ORDER BY ${column(alias, 'position')}`,
-  announced: sql`pg_notify(${constantText(CHANGES_CHANNEL)}, current_schema()::text)`,
-  rowsOf: (objects, alias, columns) => {
+  announcement: sql`pg_notify(${constantText(CHANGES_CHANNEL)}, current_schema()::text)`,
+  objectTable: (objects, alias, columns) => {
     const typed = [...columns].map(
       ([column, kind]) => sql`${name(column)} ${{ parts: [COLUMN_TYPES[kind]] }}`,
     );
@@ -219,7 +225,7 @@ export const postgresDialect = dialectOf({
     sql`(${text} LIKE ${bind(wildcardText(pattern, { any: '%', one: '_', special: /[%_\\]/g, escaped: '\\$&' }))})`,
   within: (latitude, longitude, ring) =>
     sql`plat_within(${latitude}, ${longitude}, ${bind(`{${ring.join()}}`)}::float8[])`,
-  rare: (condition) => condition,
+  selective: (condition) => condition,
   operations: {
     add: (left, right) => sql`plat_add(${left}, ${right})`,
     sub: (left, right) => sql`plat_subtract(${left}, ${right})`,

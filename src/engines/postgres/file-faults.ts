@@ -2,7 +2,7 @@
 import { storedTables } from '../../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { FileFault } from '../../store/check/checks.ts';
-import { allow, inTransaction, type ServerSession, SNAPSHOT } from './connection/session.ts';
+import { extendTimeLimit, inTransaction, type ServerSession, SNAPSHOT } from './connection/session.ts';
 import { OWN_INDEXES } from './tables/create.ts';
 import { readCatalog, recordIndexes } from './tables/tables.ts';
 
@@ -22,7 +22,7 @@ export const findFileFaults = (session: ServerSession, model: StoreModel): Promi
   inTransaction(
     session,
     async () => {
-      await allow(session, LARGE);
+      await extendTimeLimit(session, LARGE);
       return await indexFaults(session, model);
     },
     SNAPSHOT,

@@ -5,16 +5,16 @@ import { Counters } from '../../store/rows/counters.ts';
 import { alignSystems } from '../../store/rows/visibility.ts';
 import { readMeta, writeMeta } from '../../store/state/meta.ts';
 import type { PartitionField } from '../../store/store.ts';
-import { type PostgresAddress, postgresAddress } from './connection/address.ts';
+import { type PostgresAddress, parsePostgresAddress } from './connection/address.ts';
 import { StorePool } from './connection/connect.ts';
 import { openingError, translateError } from './connection/errors.ts';
 import { inTransaction, type ServerSession, SNAPSHOT, withSession } from './connection/session.ts';
 import { COLUMN_TYPES } from './dialect.ts';
 import { CURRENT_LAYOUT } from './migrations/steps.ts';
 import { makePartitions, readSystems } from './partitions/partitions.ts';
-import { inspect, makeFunctions, makeSchema, OWN } from './tables/create.ts';
+import { inspect, makeFunctions, makeSchema, OWN_TABLE_STATEMENTS } from './tables/create.ts';
 import { LOCK_CLASS } from './tables/functions.ts';
-import { applyTables, columnsIn } from './tables/tables.ts';
+import { applyTables, readColumns } from './tables/tables.ts';
 import { copyIn } from './writing/copy-in.ts';
 import { writeSessionOn } from './writing/writer.ts';
 
@@ -24,7 +24,7 @@ import { writeSessionOn } from './writing/writer.ts';
  * @param partitions the partition key of large tables, if they are created
  */
 export async function postgresTables(text: string, partitions?: PartitionField): Promise<RawTables> {
-  const address = postgresAddress(text);
+  const address = parsePostgresAddress(text);
   const pool = new StorePool(address);
   const { name } = address;
   let found = await withSession(pool, (session) => inspect(session, address)).catch(
@@ -39,19 +39,19 @@ export async function postgresTables(text: string, partitions?: PartitionField):
     types: COLUMN_TYPES,
     use: (work, isAlone) =>
       withSession(pool, async (session) => {
-        if (isAlone) await mustBeAlone(session, address);
+        if (isAlone) await mustBeOnlyCopy(session, address);
         return await work(session);
       }),
     transaction: (session, kind, work) =>
       inTransaction(session, work, kind === 'read' ? SNAPSHOT : undefined),
-    columns: columnsIn,
+    columns: readColumns,
     async isWhole(session) {
       found = await inspect(session, address);
       return found === 'store';
     },
     async prepare(session, model) {
       await makeSchema(session, address.schema);
-      for (const text of OWN) await session.run(text);
+      for (const text of OWN_TABLE_STATEMENTS) await session.run(text);
       if (partitions !== undefined && found === 'nothing') await writeMeta(session, { partitions });
       if (partitions !== undefined && (await readSystems(session)) === undefined) {
         throw platError('usage', { reason: `The copy into ${name} was started without partitions.` });
@@ -81,7 +81,7 @@ export async function postgresTables(text: string, partitions?: PartitionField):
 }
 
 /** Two copies into the same schema would mistake each other's rows for their own. The lock is released with the connection. */
-async function mustBeAlone(session: ServerSession, { schema, name }: PostgresAddress): Promise<void> {
+async function mustBeOnlyCopy(session: ServerSession, { schema, name }: PostgresAddress): Promise<void> {
   const [row] = await session.rows('SELECT pg_try_advisory_lock($1, hashtext($2)) AS alone', [
     LOCK_CLASS,
     `copy into ${schema}`,

@@ -1,5 +1,5 @@
 import type { Row } from '../../store/session.ts';
-import type { Shared, SharedList } from '../../store/shared.ts';
+import type { SharedList, SharedState } from '../../store/shared.ts';
 import type { Bindable } from './connection/session.ts';
 import { TEXT } from './dialect.ts';
 import { SERVER_CLOCK } from './writing/stamp-clock.ts';
@@ -54,17 +54,17 @@ export const SHARED_KEYS = [
 const TIDY_EVERY = 1000;
 
 /** Whether a list can be used. */
-const STANDS = `expires > ${SERVER_CLOCK} AND made <= ${SERVER_CLOCK}`;
+const IS_VALID = `expires > ${SERVER_CLOCK} AND made <= ${SERVER_CLOCK}`;
 const FIND = `SELECT id, of_order, open_window, ids, ${SERVER_CLOCK} - made AS age FROM plat_filter_lists
-  WHERE name = $1 AND ${STANDS}`;
-const IS_CURRENT = `SELECT 1 FROM plat_filter_lists WHERE name = $1 AND id = $2 AND ${STANDS}`;
+  WHERE name = $1 AND ${IS_VALID}`;
+const IS_CURRENT = `SELECT 1 FROM plat_filter_lists WHERE name = $1 AND id = $2 AND ${IS_VALID}`;
 
 /** The size of a row besides its ids, in bytes. */
-const ROW = 250;
+const ROW_BYTES = 250;
 
 const KEEP = `INSERT INTO plat_filter_lists AS kept
     (name, id, made, expires, open_window, bytes, ids, of_order)
-  SELECT $1, $2, now - $3::bigint, now - $3::bigint + $4::bigint, $5, length($6::bytea) + length($7::text) + ${ROW}, $6::bytea, $7::text
+  SELECT $1, $2, now - $3::bigint, now - $3::bigint + $4::bigint, $5, length($6::bytea) + length($7::text) + ${ROW_BYTES}, $6::bytea, $7::text
   FROM (SELECT ${SERVER_CLOCK}::bigint AS now) clock
   ON CONFLICT (name) DO UPDATE SET id = excluded.id, made = excluded.made, expires = excluded.expires,
     open_window = excluded.open_window, bytes = excluded.bytes, ids = excluded.ids, of_order = excluded.of_order
@@ -75,36 +75,37 @@ const KEEP = `INSERT INTO plat_filter_lists AS kept
  * Sums up the sizes of the lists of each key, the newest first, and then those of all keys in the order of these sums. What exceeds
  * the limit are therefore the older lists of the keys with the most, and a key with few lists loses none.
  */
-const TIDY = `DELETE FROM plat_filter_lists l USING (
+const DROP_EXCESS = `DELETE FROM plat_filter_lists l USING (
     SELECT name, id, expires, made, sum(bytes) OVER (ORDER BY own, made DESC, name) AS total FROM (
       SELECT name, id, expires, made, bytes,
         sum(bytes) OVER (PARTITION BY split_part(name, '.', 1) ORDER BY made DESC, name) AS own
-      FROM plat_filter_lists WHERE ${STANDS}
+      FROM plat_filter_lists WHERE ${IS_VALID}
     ) of_keys
   ) listed
   WHERE l.name = listed.name AND l.id = listed.id AND listed.total > $1::bigint`;
-const EXPIRE = `DELETE FROM plat_filter_lists WHERE NOT (${STANDS})`;
+const EXPIRE = `DELETE FROM plat_filter_lists WHERE NOT (${IS_VALID})`;
 const END_WINDOWS = `DELETE FROM plat_request_windows WHERE ends <= ${SERVER_CLOCK}`;
 
 const BEGIN_SWEEP = `INSERT INTO plat_sweeps VALUES ($1, $2)
   ON CONFLICT (key) DO UPDATE SET reached = excluded.reached RETURNING 1`;
-const GO_ON = 'UPDATE plat_sweeps SET reached = $2 WHERE key = $1 AND $3 = ANY (reached) RETURNING 1';
+const CONTINUE_SWEEP =
+  'UPDATE plat_sweeps SET reached = $2 WHERE key = $1 AND $3 = ANY (reached) RETURNING 1';
 const END_SWEEP = 'DELETE FROM plat_sweeps WHERE key = $1 AND $2 = ANY (reached) RETURNING 1';
 
-const RETURN = `UPDATE plat_request_windows w SET used = greatest(0, w.used - r.requests)
+const RETURN_REQUESTS = `UPDATE plat_request_windows w SET used = greatest(0, w.used - r.requests)
   FROM json_to_recordset($1) AS r(key text, window_ends bigint, requests bigint)
   WHERE w.key = r.key AND w.ends = r.window_ends`;
 
 /** What the processes of one store share, in tables of the server and by the server's clock. */
 export function postgresShared(
   rows: (text: string, values: readonly Bindable[]) => Promise<readonly Row[]>,
-): Shared {
+): SharedState {
   let tidied = Number.NEGATIVE_INFINITY;
 
   const tidy = async (bytes: number): Promise<void> => {
     tidied = performance.now();
     await rows(EXPIRE, []);
-    await rows(TIDY, [bytes]);
+    await rows(DROP_EXCESS, [bytes]);
   };
 
   const find = async (name: string): Promise<SharedList | undefined> => {
@@ -134,7 +135,7 @@ export function postgresShared(
     },
     async returnRequests(loans) {
       const returned = loans.map(({ key, window, requests }) => ({ key, window_ends: window, requests }));
-      await rows(RETURN, [JSON.stringify(returned)]);
+      await rows(RETURN_REQUESTS, [JSON.stringify(returned)]);
     },
     findList: find,
     async isListCurrent(name, id) {
@@ -144,7 +145,9 @@ export function postgresShared(
       if (ended && from === '') return 'complete';
       if (ended) return (await rows(END_SWEEP, [key, from])).length > 0 ? 'complete' : 'unknown';
       const noted =
-        from === '' ? await rows(BEGIN_SWEEP, [key, reached]) : await rows(GO_ON, [key, reached, from]);
+        from === ''
+          ? await rows(BEGIN_SWEEP, [key, reached])
+          : await rows(CONTINUE_SWEEP, [key, reached, from]);
       return noted.length > 0 ? 'noted' : 'unknown';
     },
     async sweepLists(bytes) {

@@ -1,14 +1,14 @@
 /** The PostgreSQL engine: a store in a schema of a database, which any number of machines share. */
 import { sql } from '../../compile/fragment.ts';
 import type { WriteBackup } from '../../store/copy/raw-tables.ts';
-import { type Engine, type EngineOptions, trustOf } from '../../store/engine.ts';
+import { clockTrustOf, type Engine, type EngineOptions } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { readMeta } from '../../store/state/meta.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
-import { type PostgresAddress, postgresAddress } from './connection/address.ts';
-import { connectLanes, PATIENCE, type Patience, StorePool } from './connection/connect.ts';
+import { type PostgresAddress, parsePostgresAddress } from './connection/address.ts';
+import { connectLanes, StorePool, TIMEOUTS, type Timeouts } from './connection/connect.ts';
 import { damageIn, openingError, translateError } from './connection/errors.ts';
-import { borrow, SNAPSHOT, sessionOf, withSession } from './connection/session.ts';
+import { borrow, poolSession, SNAPSHOT, withSession } from './connection/session.ts';
 import { partitionedDialect, postgresDialect } from './dialect.ts';
 import { findFileFaults, reindexings } from './file-faults.ts';
 import { readSystems } from './partitions/partitions.ts';
@@ -18,9 +18,9 @@ import { LiveState } from './reading/live-state.ts';
 import { readsOn } from './reading/reads.ts';
 import { postgresShared } from './shared.ts';
 import { ReadServers } from './standbys/read-servers.ts';
-import { completeStore, lackOf, prepareStore } from './tables/create.ts';
-import { columnsIn, mendView, viewState } from './tables/tables.ts';
-import { stampClock } from './writing/stamp-clock.ts';
+import { completeStore, prepareStore, requiredPreparation } from './tables/create.ts';
+import { readColumns, repairView, viewState } from './tables/tables.ts';
+import { makeServerClock } from './writing/stamp-clock.ts';
 import { type ServerWriteSession, writingOn } from './writing/writer.ts';
 
 export interface PostgresStoreOptions extends EngineOptions {
@@ -33,7 +33,7 @@ export interface PostgresStoreOptions extends EngineOptions {
   /** Standbys of this server, which serve reads in its place. */
   readonly readStores?: ReadStoreOptions;
   /** Timeouts for the server; each has a default. */
-  readonly patience?: Partial<Patience>;
+  readonly patience?: Partial<Timeouts>;
   /** Writes a whole store to a new SQLite store. */
   readonly writeBackup: WriteBackup;
 }
@@ -47,7 +47,7 @@ export interface ReadStoreOptions {
 
 /** Opens or creates the store on a server. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const address = postgresAddress(options.address);
+  const address = parsePostgresAddress(options.address);
   try {
     return await openOn(await postgresEngine(address, options));
   } catch (error) {
@@ -61,12 +61,14 @@ async function postgresEngine(
 ): Promise<Engine<ServerWriteSession>> {
   const { name } = address;
   const { addresses = [], lag = 0 } = options.readStores ?? {};
-  const clock = stampClock(options.clock, trustOf(options));
-  const patience = { ...PATIENCE, ...options.patience };
+  const clock = makeServerClock(options.clock, clockTrustOf(options));
+  const patience = { ...TIMEOUTS, ...options.patience };
   const { write: statement, connect } = patience;
   await using taken = new AsyncDisposableStack();
   const writing = taken.use(new StorePool(address, { statement, connect }));
-  if ((await withSession(writing, (session) => lackOf(session, address, options))) !== undefined) {
+  if (
+    (await withSession(writing, (session) => requiredPreparation(session, address, options))) !== undefined
+  ) {
     // Without a time limit, since a migration may take long.
     await using pool = new StorePool(address, { connect });
     await prepareStore(pool, address, options, clock);
@@ -74,20 +76,20 @@ async function postgresEngine(
   const { secret, partitions } = await withSession(writing, (session) =>
     readMeta(session, 'secret', 'partitions'),
   );
-  const standbys = new ReadServers(addresses.map(postgresAddress), lag, secret, patience);
+  const standbys = new ReadServers(addresses.map(parsePostgresAddress), lag, secret, patience);
   const readServers = taken.adopt(standbys, (servers) => servers.end());
   await readServers.open();
   const lanes = taken.adopt(connectLanes(address, patience), (pools) => pools.end());
-  if (options.warm === true) await lanes.warm();
+  if (options.warm === true) await lanes.openConnections();
   const dialect = partitions === undefined ? postgresDialect : partitionedDialect;
-  const small = sessionOf(lanes.small);
+  const small = poolSession(lanes.small);
   const state = new LiveState(clock, small.rows);
   taken.move(); // the engine closes them
   return {
     ...{ name, secret, dialect },
     writing: writingOn(writing, clock, partitions !== undefined, options.limits),
     shared: postgresShared(small.rows),
-    reading: { small, searches: sessionOf(lanes.searches) },
+    reading: { small, searches: poolSession(lanes.searches) },
     readStores: () => readServers.state(),
 
     now: () => state.now(),
@@ -101,19 +103,19 @@ async function postgresEngine(
     async *stream(statement) {
       await using pool = new StorePool(address);
       using loan = await borrow(pool);
-      const fetch = () => loan.run(({ rows }) => rows(`FETCH ${ROWS} FROM rows`));
+      const fetch = () => loan.run(({ rows }) => rows(`FETCH ${ROWS_PER_FETCH} FROM rows`));
       await loan.run(({ run }) => run(SNAPSHOT));
       await loan.run(({ run }) => run(sql`DECLARE rows NO SCROLL CURSOR FOR ${statement}`));
       for (let rows = await fetch(); rows.length > 0; rows = await fetch()) yield* rows;
     },
 
     horizon: () => state.horizon(),
-    sawStamp: (milliseconds) => state.sawStamp(milliseconds),
+    noteTimestamp: (milliseconds) => state.noteTimestamp(milliseconds),
     listen: listenAt(address),
 
     viewState: (model, layout) => withSession(writing, (session) => viewState(session, model, layout)),
-    makeView: (session, model, layout) => mendView(session, model, layout),
-    columns: () => withSession(lanes.searches, columnsIn),
+    makeView: (session, model, layout) => repairView(session, model, layout),
+    columns: () => withSession(lanes.searches, readColumns),
     fileFaults: (model) => withSession(lanes.searches, (session) => findFileFaults(session, model)),
     mendFile: (model) => [(session) => completeStore(session, name, model), ...reindexings(model)],
 
@@ -145,4 +147,4 @@ const SIZE = sql`SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bytes
   WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')`;
 
 /** The number of rows per fetch: a stream reads one snapshot in portions. */
-const ROWS = 500;
+const ROWS_PER_FETCH = 500;

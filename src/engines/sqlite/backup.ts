@@ -1,5 +1,5 @@
 /** Creates a backup file, and verifies it before it gets its name. */
-import { checkableOn, unsoundness } from '../../store/check/check-store.ts';
+import { checkableOn, describeFirstFault } from '../../store/check/check-store.ts';
 import { copyStore } from '../../store/copy/copy-store.ts';
 import type { WriteBackup } from '../../store/copy/raw-tables.ts';
 import { makeBackup } from '../../store/files/backup.ts';
@@ -42,5 +42,5 @@ async function faultOf(path: string, onProgress: Options['onProgress']): Promise
   const session = sessionOn(connection);
   await writeMeta(session, { file: newEpoch() });
   const model = await readModel(session);
-  return await unsoundness(checkableOn(session, model, structureOf(connection)), onProgress);
+  return await describeFirstFault(checkableOn(session, model, structureOf(connection)), onProgress);
 }

@@ -21,7 +21,7 @@ export interface ConnectionOptions {
 }
 
 /** The number of statements that a connection keeps prepared, and the approximate memory for each character of their text. */
-const PREPARED = { entries: 400, bytes: 48 * 1024 * 1024 };
+const STATEMENT_CACHE_BOUNDS = { entries: 400, bytes: 48 * 1024 * 1024 };
 const PREPARED_CHARACTER = 24;
 
 /** One connection of one thread, with its prepared statements. */
@@ -45,7 +45,7 @@ export function connect(options: ConnectionOptions): Connection {
   );
   database.exec(`PRAGMA cache_size = -${options.cacheMegabytes * 1024}; PRAGMA temp_store = MEMORY;`);
   const deadline = registerFunctions(database);
-  const statements = new BoundedCache<StatementSync>('prepared statements', PREPARED);
+  const statements = new BoundedCache<StatementSync>('prepared statements', STATEMENT_CACHE_BOUNDS);
   taken.defer(() => statements.close());
   const held = taken.move();
   const close = (): void => held.dispose();
@@ -66,7 +66,7 @@ export function connect(options: ConnectionOptions): Connection {
  * The rows of a statement. If a damaged row contains a number that plat never writes and JavaScript cannot represent, all integers
  * are returned as bigints; a statement that writes has done so by then and is not repeated.
  */
-export function anyRows(
+export function readRows(
   { database, prepare }: Pick<Connection, 'database' | 'prepare'>,
   text: string,
   values: readonly (string | number | null)[],
@@ -82,9 +82,9 @@ export function anyRows(
 }
 
 /** SQLite has no booleans. */
-export const bindable = (value: BoundValue): string | number | null =>
+export const toBindable = (value: BoundValue): string | number | null =>
   typeof value === 'boolean' ? Number(value) : value;
 
 /** The values of a statement, for `node:sqlite`. A list of texts is bound as JSON. */
 export const bindings = (statement: Statement, slots: Slots = {}): (string | number | null)[] =>
-  valuesFor(statement, slots, bindable, JSON.stringify);
+  valuesFor(statement, slots, toBindable, JSON.stringify);

@@ -4,19 +4,19 @@ import { DatabaseSync } from 'node:sqlite';
 import { platError } from '../../errors/index.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { freeName, isBlank, mustNotBeInUse, setAside } from '../../store/files/beside.ts';
+import { isEmptyFile, mustNotBeInUse, setAsideLogFiles, unusedName } from '../../store/files/beside.ts';
 import { writeError } from '../../store/files/partial-file.ts';
 import { makePrivateFile } from '../../store/files/private-file.ts';
 import { logStored } from '../../store/rows/change-log.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../../store/state/layout-version.ts';
 import { readModel } from '../../store/state/meta.ts';
-import { beginStore, type Found, mustBeStore } from '../../store/state/new-store.ts';
+import { initializeStore, mustBeStore, type StorePresence } from '../../store/state/new-store.ts';
 import { newEpoch } from '../../store/time/epoch.ts';
 import { connect, READ_PATIENCE } from './connection.ts';
-import { fullCode } from './errors.ts';
+import { extendedCode } from './errors.ts';
 import { mustOwnItsLog } from './file-id.ts';
 import { sessionOn, writeSessionOn } from './session.ts';
-import { applyTables, columnsOf, OWN } from './tables.ts';
+import { applyTables, columnsOf, OWN_TABLE_STATEMENTS } from './tables.ts';
 import { LOCK_TIMEOUT, underLock } from './transaction.ts';
 
 /** "plat" in the header of the file, which distinguishes a store from any other database. */
@@ -36,10 +36,10 @@ const layoutOf = (database: DatabaseSync): number =>
 export const isStore = (database: DatabaseSync): boolean => isMarked(database) && layoutOf(database) > 0;
 
 /** @throws PlatError if the file is not a store, or must not be touched; LayoutTooNew */
-export function inspect(path: string): Found {
+export function inspect(path: string): StorePresence {
   mustNotBeInUse(path);
   if (!existsSync(path)) return 'nothing';
-  if (isBlank(path)) return 'empty';
+  if (isEmptyFile(path)) return 'empty';
   mustOwnItsLog(path);
   using database = new DatabaseSync(path, { readOnly: false, timeout: READ_PATIENCE });
   const hasTables = database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined;
@@ -64,7 +64,7 @@ export const inspectStore = (path: string, mayMake = false) => mustBeStore(path,
 /** A typical record fits into a page without overflow (docs/performance.md). */
 const PAGE_SIZE = 32_768;
 /** How long to wait for another process that creates the same file, in milliseconds. */
-const PATIENCE = 30_000;
+const CREATE_TIMEOUT = 30_000;
 
 /**
  * Creates a file with only a header and a write-ahead log, unless another process was faster.
@@ -75,12 +75,12 @@ const PATIENCE = 30_000;
 export function makeFile(path: string, now: number): readonly string[] {
   using _ = takeTurn(path);
   const kept: string[] = [];
-  if (isBlank(path)) {
+  if (isEmptyFile(path)) {
     mustNotBeInUse(path);
-    kept.push(...setAside(path, freeName(path, now)));
+    kept.push(...setAsideLogFiles(path, unusedName(path, now)));
     makePrivateFile(path);
   }
-  using database = new DatabaseSync(path, { timeout: PATIENCE });
+  using database = new DatabaseSync(path, { timeout: CREATE_TIMEOUT });
   database.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA journal_mode = WAL;`);
   return kept;
 }
@@ -88,14 +88,14 @@ export function makeFile(path: string, now: number): readonly string[] {
 /** A lock among processes that create a file of the same name; if a process is killed, its lock is released. */
 export function takeTurn(path: string): Disposable {
   const name = `${path}.making`;
-  for (const end = performance.now() + PATIENCE; ; ) {
+  for (const end = performance.now() + CREATE_TIMEOUT; ; ) {
     using taken = new DisposableStack();
     try {
       makePrivateFile(name);
     } catch (error) {
       throw writeError(error, path, name);
     }
-    const lock = taken.use(new DatabaseSync(name, { timeout: PATIENCE }));
+    const lock = taken.use(new DatabaseSync(name, { timeout: CREATE_TIMEOUT }));
     try {
       // The previous holder of the lock may have deleted this file: SQLite does not write to a file that has been unlinked.
       lock.exec(
@@ -104,13 +104,13 @@ export function takeTurn(path: string): Disposable {
       taken.defer(() => rmSync(name, { force: true }));
       return taken.move();
     } catch (error) {
-      if (!MOVED.has(fullCode(error)) || performance.now() > end) throw error;
+      if (!UNLINKED_CODES.has(extendedCode(error)) || performance.now() > end) throw error;
     }
   }
 }
 
 /** SQLITE_READONLY_DBMOVED, and SQLITE_IOERR_FSTAT. */
-const MOVED = new Set<unknown>([1032, 1802]);
+const UNLINKED_CODES = new Set<unknown>([1032, 1802]);
 
 /** Creates a store, unless another process was faster. @returns as `makeFile` does */
 export async function createStore(
@@ -123,9 +123,11 @@ export async function createStore(
   const { database } = connection;
   await underLock(connection, async () => {
     if (layoutOf(database) > 0) return;
-    database.exec(OWN);
+    database.exec(OWN_TABLE_STATEMENTS);
     const begun = { settings, epoch: newEpoch(), now: clock.now() };
-    await beginStore(writeSessionOn(connection), begun, async (_, model) => applyTables(database, model));
+    await initializeStore(writeSessionOn(connection), begun, async (_, model) =>
+      applyTables(database, model),
+    );
     markStore(database);
   });
   return kept;
@@ -154,7 +156,7 @@ export async function migrateStore(path: string): Promise<void> {
 function extendChanges(database: DatabaseSync): void {
   const there = columnsOf(database, 'plat_changes');
   if (there.size === 0 || there.has('kind')) return;
-  database.exec(`ALTER TABLE plat_changes RENAME TO plat_changes_before; ${OWN};
+  database.exec(`ALTER TABLE plat_changes RENAME TO plat_changes_before; ${OWN_TABLE_STATEMENTS};
     INSERT INTO plat_changes (seq, resource, key, kind, at, was, visible)
       SELECT seq, resource, key, iif(resource = '.', 'commit', 'all'), 0, 0, 0 FROM plat_changes_before;
     DROP TABLE plat_changes_before;

@@ -1,4 +1,10 @@
-import { type Calls, type Casts, type JsonForms, WHITE_SPACE, wildcardText } from '../../compile/calls.ts';
+import {
+  type EngineCasts,
+  type EngineFunctions,
+  type JsonForms,
+  WHITE_SPACE,
+  wildcardText,
+} from '../../compile/calls.ts';
 import { dialectOf } from '../../compile/dialect.ts';
 import {
   bind,
@@ -81,7 +87,7 @@ function substring(text: Sql, start: Sql, count: Sql | undefined): Sql {
     : sql`substr(${text}, ${first}, max(${whole(count)}, 0))`;
 }
 
-const calls: Calls = {
+const calls: EngineFunctions = {
   contains: (text, part) => sql`(instr(${text}, ${part}) > 0)`,
   startswith: (text, start) => sql`(instr(${text}, ${start}) = 1)`,
   length: (text) => sql`length(${text})`,
@@ -98,7 +104,7 @@ const calls: Calls = {
   ceiling: (number) => sql`ceil(${number})`,
 };
 
-const casts: Casts = {
+const casts: EngineCasts = {
   fromText: (to, value) => sql`plat_cast(${value}, ${bind(to)})`,
   fromNull: (_, value) => value,
   text: (from, value) =>
@@ -118,12 +124,12 @@ const limit = (most: Sql): Sql => sql` LIMIT ${most} + 0`;
 export const sqliteDialect = dialectOf({
   name: 'sqlite',
   placeholder: () => '?',
-  nothing: () => sql`NULL`,
+  nullOf: () => sql`NULL`,
   ...{ calls, casts, forms, computedForms },
-  written,
+  exactJson: written,
   contentHash: (text, length) => sql`substr(plat_sha256(${text}), 1, ${integer(length)})`,
-  inPath: (text) => sql`plat_in_path(${text})`,
-  inUrl: (text) => sql`plat_in_path(${text})`,
+  encodePathSegment: (text) => sql`plat_in_path(${text})`,
+  encodeForUrl: (text) => sql`plat_in_path(${text})`,
   member: (object, member) => sql`(${object} -> ${constantText(member)})`,
   textList: (texts) =>
     sql`json_array(${join(
@@ -132,23 +138,24 @@ export const sqliteDialect = dialectOf({
     )})`,
   bytes: (text) => sql`CAST(${text} AS BLOB)`,
   markedText: (text) => sql`${text} AS x`,
-  joined: (text, by = ',') => sql`group_concat(${text}, ${constantText(by)})`,
-  joinedIntegers: (number) => sql`group_concat(${number}, ',')`,
-  answer: (rows) => sql`SELECT ${JOINED} AS body, count(*) AS n FROM (${rows}) q`,
+  aggregateTexts: (text, by = ',') => sql`group_concat(${text}, ${constantText(by)})`,
+  aggregateIntegers: (number) => sql`group_concat(${number}, ',')`,
+  selectTexts: (rows) => sql`SELECT ${JOINED} AS body, count(*) AS n FROM (${rows}) q`,
   page: (rows, most, _, follows) => ({
     page: sql`SELECT ${JOINED} AS body, count(*) AS n, max(k) AS last FROM (${rows}${limit(bind(most))}) q`,
     more: follows(slot('last-key')),
   }),
-  records: (rows) =>
+  selectRecords: (rows) =>
     sql`SELECT ${JOINED} AS body, json_group_array(CAST(k AS TEXT)) AS keys, json_group_array(octet_length(x)) AS sizes FROM (${rows}) q`,
   lateral: sql``,
   hasTypes: false,
   isList: (text) => sql`json_valid(${text})`,
   members: (collection, alias) => sql`json_each(${collection}) ${name(alias)}`,
-  list: (values, alias) => sql`(SELECT value, key + 1 AS position FROM json_each(${values})) ${name(alias)}`,
+  integerTable: (values, alias) =>
+    sql`(SELECT value, key + 1 AS position FROM json_each(${values})) ${name(alias)}`,
   // The list is the outer loop, so its members come in order.
   inListOrder: () => sql``,
-  rowsOf: (objects, alias, columns) => {
+  objectTable: (objects, alias, columns) => {
     const members = [...columns.keys()].map(
       (column) => sql`value ->> ${constantText(column)} AS ${name(column)}`,
     );
@@ -169,7 +176,7 @@ export const sqliteDialect = dialectOf({
   wordIndex,
   within: (latitude, longitude, ring) =>
     sql`plat_within(${latitude}, ${longitude}, ${bind(JSON.stringify(ring))})`,
-  rare: (condition) => sql`likelihood(${condition}, 0.001)`,
+  selective: (condition) => sql`likelihood(${condition}, 0.001)`,
   operations: {
     add: (left, right) => finite(sql`${left} + ${right}`),
     sub: (left, right) => finite(sql`${left} - ${right}`),

@@ -1,9 +1,9 @@
 import { RANGE_MESSAGE } from '../../compile/functions.ts';
-import { NO_LIST } from '../../records/damage.ts';
+import { NOT_A_LIST } from '../../records/damage.ts';
 import { codeOf, messageOf } from '../../shared/error-code.ts';
-import { damageOf, explained, type Trouble } from '../../store/explain.ts';
-import { writerOf } from '../../store/files/lock-holders.ts';
-import { denied, whatItIs } from '../../store/files/store-file.ts';
+import { damageOf, explainError, type Trouble } from '../../store/explain.ts';
+import { describeWriter } from '../../store/files/lock-holders.ts';
+import { accessError, describeFile } from '../../store/files/store-file.ts';
 import { DEADLINE_MESSAGE } from './functions.ts';
 
 /** SQLite's primary result codes that are named more than once. */
@@ -11,9 +11,9 @@ const TOO_BIG = 18;
 const NOT_A_DATABASE = 26;
 
 /** Seconds after which a client may retry, with the next process. */
-const AGAIN = 5;
+const RETRY_AFTER_SECONDS = 5;
 
-const CLOSED: Trouble = { kind: 'unavailable', retryAfter: AGAIN };
+const CLOSED: Trouble = { kind: 'unavailable', retryAfter: RETRY_AFTER_SECONDS };
 const UNWRITTEN: Trouble = { kind: 'damaged', reason: 'a column contains a value that plat never writes' };
 
 /**
@@ -26,7 +26,7 @@ const MESSAGES: readonly (readonly [text: string, trouble: Trouble])[] = [
   ['database is not open', CLOSED], // this process has closed the store
   ['statement has been finalized', CLOSED],
   ['too large to be represented as a JavaScript number', UNWRITTEN],
-  ['malformed JSON', { kind: 'damaged', reason: NO_LIST }],
+  ['malformed JSON', { kind: 'damaged', reason: NOT_A_LIST }],
   ['JSON cannot hold BLOB values', UNWRITTEN],
 ];
 
@@ -51,29 +51,31 @@ function damageInFile(error: unknown): string | undefined {
   if (isMissing(error)) return `there is ${error.message}`;
   // A header that names a form of the schema that SQLite never wrote.
   if (messageOf(error) === 'unsupported file format') return HEADER;
-  return DAMAGE.get(fullCode(error)) ?? DAMAGE.get(resultCode(error));
+  return DAMAGE.get(extendedCode(error)) ?? DAMAGE.get(resultCode(error));
 }
 
 /** The extended result code. */
-export function fullCode(error: unknown): number | undefined {
+export function extendedCode(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode : undefined;
 }
 
 function resultCode(error: unknown): number | undefined {
-  const code = fullCode(error);
+  const code = extendedCode(error);
   return code === undefined ? undefined : code & 0xff;
 }
 
 /** Why SQLite cannot store a record. */
-export const refusalIn = (error: unknown): string | undefined =>
+export const refusalOf = (error: unknown): string | undefined =>
   resultCode(error) === TOO_BIG ? 'The store cannot hold it: a text is too long' : undefined;
 
 export const isBusy = (error: unknown): boolean => TROUBLES.get(resultCode(error))?.kind === 'busy';
 
 /** SQLite's error as the user gets it; an unknown one is returned unchanged. */
 export const translateError = (error: unknown, store: string, seconds: number): unknown =>
-  explained(error, { store, seconds, holder: () => writerOf(store) }, (own) => troubleIn(own, store));
+  explainError(error, { store, seconds, holder: () => describeWriter(store) }, (own) =>
+    troubleIn(own, store),
+  );
 
 /** Codes that determine the user's error by themselves. */
 const TROUBLES: ReadonlyMap<unknown, Trouble> = new Map([
@@ -89,15 +91,15 @@ function troubleIn(error: unknown, store: string): Trouble | undefined {
   const code = resultCode(error);
   const known = MESSAGES.find(([text]) => says.includes(text))?.[1] ?? TROUBLES.get(code);
   if (known !== undefined) return known;
-  if (code === NOT_A_DATABASE) return { kind: 'not-ours', reason: whatItIs(store) };
-  if (code === 8 || code === 14) return refusal(store) ?? { kind: 'unavailable' }; // SQLITE_READONLY, SQLITE_CANTOPEN
-  if (REFUSED.has(codeOf(error) ?? '')) return refusal(store);
+  if (code === NOT_A_DATABASE) return { kind: 'not-ours', reason: describeFile(store) };
+  if (code === 8 || code === 14) return accessTrouble(store) ?? { kind: 'unavailable' }; // SQLITE_READONLY, SQLITE_CANTOPEN
+  if (REFUSED.has(codeOf(error) ?? '')) return accessTrouble(store);
   const reason = damageIn(error);
   return reason === undefined ? undefined : { kind: 'damaged', reason };
 }
 
-function refusal(store: string): Trouble | undefined {
-  const error = denied(store);
+function accessTrouble(store: string): Trouble | undefined {
+  const error = accessError(store);
   return error && { kind: 'error', error };
 }
 

@@ -11,7 +11,7 @@ import type { Connection } from './connection.ts';
 import { damageIn } from './errors.ts';
 import { registerFunctions } from './functions.ts';
 import { applyTables, columnsOf, viewState } from './tables.ts';
-import { rebuildWords, wordsIn } from './word-index.ts';
+import { rebuildWordIndex, wordSourceOf } from './word-index.ts';
 
 /** The maximum number of page faults to report; a file with more is lost in any case. */
 const MOST = 100;
@@ -62,16 +62,16 @@ const schemaOf = (database: DatabaseSync): Set<string> =>
 
 /** Compares a schema with that of a new store. */
 function findMissing(database: DatabaseSync, model: StoreModel): Set<string> {
-  using sound = new DatabaseSync(':memory:');
-  registerFunctions(sound);
-  applyTables(sound, model);
-  return schemaOf(sound).difference(schemaOf(database));
+  using reference = new DatabaseSync(':memory:');
+  registerFunctions(reference);
+  applyTables(reference, model);
+  return schemaOf(reference).difference(schemaOf(database));
 }
 
 const wordFaults = (connection: Connection, model: StoreModel): string[] =>
   storedLayouts(model).flatMap((layout) => {
     try {
-      const words = wordsIn(connection, layout);
+      const words = wordSourceOf(connection, layout);
       return words === undefined ? [] : findWordFaults(words);
     } catch (error) {
       const reason = damageIn(error);
@@ -81,10 +81,10 @@ const wordFaults = (connection: Connection, model: StoreModel): string[] =>
   });
 
 /** Recreates everything that is derived from the tables of records; in a write transaction. */
-export function mendFileFaults(connection: Connection, model: StoreModel): void {
+export function repairFileFaults(connection: Connection, model: StoreModel): void {
   const { database } = connection;
   applyTables(database, model);
   database.exec('REINDEX');
   if (wordFaults(connection, model).length === 0) return;
-  for (const layout of storedLayouts(model)) rebuildWords(database, layout);
+  for (const layout of storedLayouts(model)) rebuildWordIndex(database, layout);
 }

@@ -7,14 +7,14 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { platError } from '../../errors/index.ts';
-import { isBlank } from '../../store/files/beside.ts';
+import { isEmptyFile } from '../../store/files/beside.ts';
 import { READ_PATIENCE } from './connection.ts';
 
 const READ = "SELECT value FROM plat_meta WHERE name = 'file'";
 const idOf = (database: DatabaseSync): string => String(database.prepare(READ).get()?.value ?? '');
 
 /** The id in the file without its log; undefined if it cannot be read because it is being written. */
-export function idBeneath(path: string): string | undefined {
+export function idWithoutLog(path: string): string | undefined {
   if (!existsSync(path)) return undefined;
   const address = pathToFileURL(path);
   address.searchParams.set('immutable', '1');
@@ -28,8 +28,8 @@ export function idBeneath(path: string): string | undefined {
 
 /** @throws PlatError `storeDenied` if the log next to the file belongs to another file; nothing is then written to either */
 export function mustOwnItsLog(path: string): void {
-  if (isBlank(`${path}-wal`)) return;
-  const beneath = idBeneath(path);
+  if (isEmptyFile(`${path}-wal`)) return;
+  const beneath = idWithoutLog(path);
   if (beneath === undefined) return;
   using database = new DatabaseSync(path, { readOnly: true, timeout: READ_PATIENCE });
   if (idOf(database) === beneath) return;

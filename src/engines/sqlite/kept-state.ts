@@ -4,10 +4,10 @@
  * the state is used.
  */
 import type { KeyRecord } from '../../access/index.ts';
-import { keyIn, keyRows } from '../../store/keys/key-store.ts';
+import { keyIn, selectKey } from '../../store/keys/key-store.ts';
 import { Meta, metaRows, TIMES } from '../../store/state/meta.ts';
 import type { Connection } from './connection.ts';
-import { rowsOf } from './session.ts';
+import { queryRows } from './session.ts';
 
 const STATE = metaRows('generation', ...TIMES);
 
@@ -15,7 +15,7 @@ const STATE = metaRows('generation', ...TIMES);
  * The state between two commits. A value that is read later may be newer than the others; it is then read again after the next
  * check.
  */
-interface Kept {
+interface CachedState {
   /** The number of the commit. */
   readonly commit: number;
   readonly meta: Pick<Meta, 'generation' | 'newest' | 'settled' | 'epoch' | 'clockReading'>;
@@ -24,29 +24,29 @@ interface Kept {
 }
 
 /** @param connection one that never writes, because its own commits would not be detected */
-export function lookOn(connection: Connection): () => Kept {
+export function makeStateReader(connection: Connection): () => CachedState {
   const version = connection.database.prepare('PRAGMA data_version');
   version.setReturnArrays(true);
   let seen: unknown;
-  let kept: Kept | undefined;
+  let kept: CachedState | undefined;
   return () => {
     const now = version.get()?.[0];
-    if (kept === undefined || now !== seen) kept = readKept(connection, (kept?.commit ?? 0) + 1);
+    if (kept === undefined || now !== seen) kept = readState(connection, (kept?.commit ?? 0) + 1);
     seen = now;
     return kept;
   };
 }
 
-function readKept(connection: Connection, commit: number): Kept {
+function readState(connection: Connection, commit: number): CachedState {
   /** The keys that exist, by token hash. */
   const keys = new Map<string, KeyRecord>();
   return {
     commit,
-    meta: new Meta(rowsOf(connection, STATE)),
+    meta: new Meta(queryRows(connection, STATE)),
     key: (tokenHash) => {
       const known = keys.get(tokenHash);
       if (known !== undefined) return known;
-      const found = keyIn(rowsOf(connection, keyRows(tokenHash)));
+      const found = keyIn(queryRows(connection, selectKey(tokenHash)));
       if (found !== undefined) keys.set(tokenHash, found);
       return found;
     },

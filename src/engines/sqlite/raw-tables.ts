@@ -2,14 +2,14 @@ import { storedLayouts } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { type RawTables, tablesOn } from '../../store/copy/raw-tables.ts';
-import { isBlank, mustLieAlone } from '../../store/files/beside.ts';
+import { isEmptyFile, mustHaveNoLogFiles } from '../../store/files/beside.ts';
 import { type Connection, connect } from './connection.ts';
 import { inspect, isStore, makeFile, markStore } from './create.ts';
 import { translateError } from './errors.ts';
 import { sessionOn } from './session.ts';
 import { applyTables, columnsOf, TYPES } from './tables.ts';
 import { begin } from './transaction.ts';
-import { rebuildWords } from './word-index.ts';
+import { rebuildWordIndex } from './word-index.ts';
 
 /** Milliseconds to wait for another process: readers do not wait, and another copy takes much longer. */
 const PATIENCE = 2000;
@@ -23,8 +23,8 @@ export function sqliteTables(path: string, create: boolean): RawTables {
   try {
     const found = inspect(path);
     if (found === 'nothing' && !create) throw platError('storeMissing', { store: path });
-    if (create && isBlank(path)) {
-      mustLieAlone(path);
+    if (create && isEmptyFile(path)) {
+      mustHaveNoLogFiles(path);
       makeFile(path, systemClock.now());
     }
     const connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
@@ -62,7 +62,7 @@ function tablesIn(path: string, connection: Connection, whole: boolean): RawTabl
       for (const row of rows) statement.get(...row);
     },
     async complete(_, model) {
-      for (const layout of storedLayouts(model)) rebuildWords(database, layout);
+      for (const layout of storedLayouts(model)) rebuildWordIndex(database, layout);
     },
     mark: async () => markStore(database),
     explain: (error) => translateError(error, path, 0),

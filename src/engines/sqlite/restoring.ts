@@ -4,7 +4,12 @@ import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { platError } from '../../errors/index.ts';
 import { makePrivateFile } from '../../store/files/private-file.ts';
-import { type Before, type FileEngine, type Occupied, readBefore } from '../../store/files/restore.ts';
+import {
+  type FileEngine,
+  type LockedStore,
+  type ReplacedStore,
+  readReplacedStore,
+} from '../../store/files/restore.ts';
 import { connect } from './connection.ts';
 import { inspectStore, takeTurn } from './create.ts';
 import { damageIn, isBusy, translateError } from './errors.ts';
@@ -12,16 +17,16 @@ import { sessionOn } from './session.ts';
 import { openSqliteStore } from './store.ts';
 
 export const sqliteFiles: FileEngine = {
-  occupy,
+  lockStore: occupy,
   copy: copyBackup,
   open: (path, clock) => openSqliteStore({ path, clock }),
-  takeTurn,
+  lockName: takeTurn,
 };
 
 /** Locks the store's file for this process. A damaged or missing file cannot be locked. */
-async function occupy(path: string): Promise<Occupied> {
+async function occupy(path: string): Promise<LockedStore> {
   using taken = new DisposableStack();
-  const occupied = (before: Before | undefined, ...remarks: string[]): Occupied => {
+  const occupied = (before: ReplacedStore | undefined, ...remarks: string[]): LockedStore => {
     const held = taken.move();
     return { before, remarks, release: () => held.dispose() };
   };
@@ -32,7 +37,7 @@ async function occupy(path: string): Promise<Occupied> {
     const connection = taken.use(connect({ path, readOnly: false, busyTimeout: 0, cacheMegabytes: 1 }));
     // Every process that has a store open holds a shared lock on its file, even while it is idle.
     connection.database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
-    return occupied(await readBefore(sessionOn(connection)));
+    return occupied(await readReplacedStore(sessionOn(connection)));
   } catch (error) {
     if (isBusy(error)) {
       throw platError('failed', {

@@ -6,14 +6,14 @@
 import { render, type Sql } from '../../compile/fragment.ts';
 import type { Row, Session } from '../../store/session.ts';
 import type { WriteSession } from '../../store/write/write-session.ts';
-import { anyRows, bindable, bindings, type Connection } from './connection.ts';
+import { bindings, type Connection, readRows, toBindable } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 import { indexWords } from './word-index.ts';
 
 /** The rows of a statement. */
-export function rowsOf(connection: Connection, statement: Sql): readonly Row[] {
+export function queryRows(connection: Connection, statement: Sql): readonly Row[] {
   const made = render(statement, sqliteDialect.placeholder);
-  return anyRows(connection, made.text, bindings(made));
+  return readRows(connection, made.text, bindings(made));
 }
 
 /** Executes a statement. @returns how many rows it changed */
@@ -25,7 +25,7 @@ export function run(connection: Connection, statement: Sql): number {
 
 export const sessionOn = (connection: Connection): Session => ({
   dialect: sqliteDialect,
-  rows: async (statement) => rowsOf(connection, statement),
+  rows: async (statement) => queryRows(connection, statement),
   run: async (statement) => run(connection, statement),
 });
 
@@ -40,12 +40,12 @@ export const writeSessionOn = (connection: Connection): WriteSession => ({
        VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT (${key.join(', ')})
        DO UPDATE SET ${others.map((column) => `"${column}" = excluded."${column}"`).join(', ')}`,
     );
-    for (const row of rows) statement.get(...row.map(bindable));
+    for (const row of rows) statement.get(...row.map(toBindable));
   },
   async update(table, columns, rows) {
     const set = [...columns.keys()].map((column, at) => `"${column}" = ?${at + 2}`).join(', ');
     const statement = connection.prepare(`UPDATE "${table}" SET ${set} WHERE _key = ?1`);
-    for (const row of rows) statement.get(...row.map(bindable));
+    for (const row of rows) statement.get(...row.map(toBindable));
   },
   indexWords: async (layout, records) => indexWords(connection, layout, records),
 });

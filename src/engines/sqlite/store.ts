@@ -4,28 +4,28 @@ import { backup as backupDatabase } from 'node:sqlite';
 import { plannerOf } from '../../compile/context.ts';
 import { render } from '../../compile/fragment.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
-import { type Engine, type EngineOptions, trustOf } from '../../store/engine.ts';
+import { clockTrustOf, type Engine, type EngineOptions } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { StoreFile } from '../../store/files/store-file.ts';
-import { deflatingLater } from '../../store/read/deflating.ts';
+import { makeQueuedDeflate } from '../../store/read/deflating.ts';
 import { isSent, type Lane } from '../../store/read/lanes.ts';
 import { ownMemory } from '../../store/read/page-memory.ts';
-import { makerOf } from '../../store/read/read-task.ts';
+import { makeReadContextFactory } from '../../store/read/read-task.ts';
 import { LAYOUT_VERSION } from '../../store/state/layout-version.ts';
 import { metaWriting, readMeta, readTimeState } from '../../store/state/meta.ts';
 import type { Store } from '../../store/store.ts';
 import { type HorizonSource, horizonOf } from '../../store/time/horizon.ts';
 import { storeClock } from '../../store/time/store-clock.ts';
-import { WholeBodies } from '../../store/whole/whole-bodies.ts';
+import { BodyValidator } from '../../store/whole/whole-bodies.ts';
 import { backupFile } from './backup.ts';
 import { bindings, type ConnectionOptions, connect, READ_PATIENCE } from './connection.ts';
 import { createStore, inspectStore, migrateStore } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
-import { damageIn, isMissing, refusalIn, translateError } from './errors.ts';
-import { mendFileFaults, structureOf } from './file-faults.ts';
-import { idBeneath } from './file-id.ts';
+import { damageIn, isMissing, refusalOf, translateError } from './errors.ts';
+import { repairFileFaults, structureOf } from './file-faults.ts';
+import { idWithoutLog } from './file-id.ts';
 import { registerFileUrl } from './functions.ts';
-import { lookOn } from './kept-state.ts';
+import { makeStateReader } from './kept-state.ts';
 import { run, sessionOn, writeSessionOn } from './session.ts';
 import { applyTables, recreateView } from './tables.ts';
 import { readerPool, runTask } from './tasks.ts';
@@ -60,10 +60,10 @@ const SERVING_CACHE_MEGABYTES = { pages: 20, searches: 12, records: 8 };
 /** Opens or creates the store in a file. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, clock = systemClock } = options;
-  const file = new StoreFile(path, idBeneath);
+  const file = new StoreFile(path, idWithoutLog);
   try {
     await prepareFile(options, clock);
-    return await openOn(await sqliteEngine(file, clock, { ...options, ...trustOf(options) }));
+    return await openOn(await sqliteEngine(file, clock, { ...options, ...clockTrustOf(options) }));
   } catch (error) {
     throw translateError(error, path, 0);
   }
@@ -105,7 +105,7 @@ async function sqliteEngine(
     busyTimeout: READ_PATIENCE,
     cacheMegabytes: pageReaders > 0 ? SERVING_CACHE_MEGABYTES.records : cacheMegabytes.reading,
   });
-  const look = lookOn(main);
+  const look = makeStateReader(main);
   const clock = storeClock(given, trust, () => {
     const { clockReading: reading, newest } = look().meta;
     return { reading, newest };
@@ -122,10 +122,10 @@ async function sqliteEngine(
   const reading = sessionOn(main);
   const { secret } = await readMeta(reading, 'secret');
   for (const connection of [write, main]) registerFileUrl(connection.database, secret);
-  file.remember();
+  file.recordIdentity();
   const session = writeSessionOn(write);
-  const bodies = new WholeBodies();
-  const making = makerOf(deflatingLater(), bodies);
+  const bodies = new BodyValidator();
+  const makeContext = makeReadContextFactory(makeQueuedDeflate(), bodies);
   const pool = { path, secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
   const threads = (lane: Lane, size: number, cacheMegabytes: number) =>
     size > 0 ? readerPool({ ...pool, cacheMegabytes }, lane, size) : undefined;
@@ -145,14 +145,14 @@ async function sqliteEngine(
     writing: {
       ...{ clock, limits, reading },
       timeState: (asked) => readTimeState(asked, clock),
-      refusal: refusalIn,
+      refusal: refusalOf,
       underLock: (work, { patience } = {}) => underLock(write, () => work(session), { patience, limits }),
       applyTables: async (_, model) => applyTables(write.database, model),
     },
     reading: { small: reading, searches: reading },
     caches: () => [pools.pages, pools.searches].flatMap((each) => each?.caches() ?? []),
 
-    now: () => clock.stamping(look().meta),
+    now: () => clock.timeForTimestamps(look().meta),
     async ask() {
       const { generation, epoch } = look().meta;
       clock.inEpoch(epoch);
@@ -160,7 +160,7 @@ async function sqliteEngine(
     },
     async look(tokenHash) {
       const { meta, key, commit } = look();
-      const now = clock.stamping(meta);
+      const now = clock.timeForTimestamps(meta);
       return { generation: meta.generation, moment: clock.now(), now, key: key(tokenHash), commit };
     },
     async run(live, lane, plan, { damaged, milliseconds, caller }) {
@@ -172,7 +172,7 @@ async function sqliteEngine(
           if (threadsOfLane !== undefined) return await threadsOfLane.read({ task, milliseconds, caller });
           caller?.begin(lane);
           const how = { isSent: isSent(caller), memory: ownMemory };
-          return runTask(main, task(), making(how), milliseconds);
+          return runTask(main, task(), makeContext(how), milliseconds);
         } catch (error) {
           // If a column was dropped during a read, the read is planned again with the new settings.
           const isOutdated = isMissing(error) && (await live.current()).generation !== model.generation;
@@ -191,11 +191,11 @@ async function sqliteEngine(
     horizon: async (needed) => horizonOf(promises, needed),
     timeState: () => readTimeState(reading, clock),
 
-    mustBeWritable: () => file.mustBeThere(),
+    mustBeWritable: () => file.mustNotBeReplaced(),
     checkOnThread: checking && ((task) => checking.check(task)),
     ...structureOf(main),
     makeView: async (_session, model, layout) => recreateView(write.database, model, layout),
-    mendFile: (model) => [async () => mendFileFaults(write, model)],
+    mendFile: (model) => [async () => repairFileFaults(write, model)],
 
     facts: async () => ({ engine: 'sqlite', layout: LAYOUT_VERSION, bytes: statSync(path).size }),
     backup: (copy, onProgress) =>

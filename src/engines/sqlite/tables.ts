@@ -1,11 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { kindOfType } from '../../compile/column-value.ts';
 import { render, sql } from '../../compile/fragment.ts';
-import { PUBLISHED, type ResourceLayout, snakeCase, viewSelection } from '../../compile/layout/index.ts';
-import { fillSearch } from '../../compile/layout/search-table.ts';
+import {
+  PUBLISHED_RESOURCES,
+  type ResourceLayout,
+  snakeCase,
+  viewSelection,
+} from '../../compile/layout/index.ts';
+import { insertSearchRows } from '../../compile/layout/search-table.ts';
 import {
   declaredColumn,
-  replacedIndexes,
+  outdatedIndexes,
   type StoredColumn,
   type StoredIndex,
   type StoredKind,
@@ -15,10 +20,10 @@ import {
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { ViewState } from '../../store/check/table-faults.ts';
 import type { Columns } from '../../store/copy/raw-tables.ts';
-import { LOGGED } from '../../store/state/meta.ts';
-import { creationOf, OWN_TABLES } from '../../store/state/own-tables.ts';
+import { LOGGED_CHANGES } from '../../store/state/meta.ts';
+import { createTableStatement, OWN_TABLES } from '../../store/state/own-tables.ts';
 import { sqliteDialect } from './dialect.ts';
-import { extendWords } from './word-index.ts';
+import { ensureWordIndex } from './word-index.ts';
 
 /** Numbers and booleans are stored as numbers (BOOLEAN has NUMERIC affinity in SQLite); everything else is text. */
 export const TYPES = {
@@ -45,19 +50,20 @@ const REFUSAL =
  * damage.
  */
 const REFUSE_OLDER = `CREATE TRIGGER IF NOT EXISTS plat_older_writers BEFORE UPDATE ON plat_meta
-  WHEN new.name = 'changes' AND new.value IS NOT (SELECT value FROM plat_meta WHERE name = '${LOGGED}')
+  WHEN new.name = 'changes' AND new.value IS NOT (SELECT value FROM plat_meta WHERE name = '${LOGGED_CHANGES}')
   BEGIN ${REFUSAL} END;
   CREATE TRIGGER IF NOT EXISTS plat_older_entries BEFORE INSERT ON plat_changes WHEN new.kind IS NULL
   BEGIN ${REFUSAL} END;`;
 
 /** plat's own tables. */
-export const OWN = [...OWN_TABLES.map((table) => `${creationOf(table)} WITHOUT ROWID;`), REFUSE_OLDER].join(
-  '\n',
-);
+export const OWN_TABLE_STATEMENTS = [
+  ...OWN_TABLES.map((table) => `${createTableStatement(table)} WITHOUT ROWID;`),
+  REFUSE_OLDER,
+].join('\n');
 
 /** Makes all tables and views, or what they lack. */
 export function applyTables(database: DatabaseSync, model: StoreModel): void {
-  database.exec(OWN);
+  database.exec(OWN_TABLE_STATEMENTS);
   const layouts = storedLayouts(model);
   for (const layout of layouts) extendTables(database, layout);
   for (const layout of layouts) recreateView(database, model, layout);
@@ -79,14 +85,14 @@ const declared = ([column, form]: readonly [string, StoredColumn]): string =>
  * most of its pages. An older plat has put these in the order of their keys; both have the same columns and indexes, so that it can
  * use, check and back up either.
  */
-const isByRow = (table: StoredTable): boolean => isSearch(table) || isPublished(table);
+const isRowidTable = (table: StoredTable): boolean => isSearch(table) || isPublished(table);
 
-const isPublished = ({ layout }: StoredTable): boolean => PUBLISHED.has(layout.resource.name);
+const isPublished = ({ layout }: StoredTable): boolean => PUBLISHED_RESOURCES.has(layout.resource.name);
 
 /** A table is ordered by its row ids, which are the ids of the records in a search table, or by key. */
-function creation(table: StoredTable): string {
+function makeTableStatement(table: StoredTable): string {
   const columns = [...table.columns].map(declared).join(', ');
-  const order = isByRow(table) ? '' : ' WITHOUT ROWID';
+  const order = isRowidTable(table) ? '' : ' WITHOUT ROWID';
   return `CREATE TABLE "${table.name}" (${columns}, PRIMARY KEY (${table.key.join(', ')}))${order}`;
 }
 
@@ -101,18 +107,21 @@ function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
   const tables = tablesOf(layout);
   for (const table of tables) {
     const { name, columns } = table;
-    const there = columnsOf(database, name);
-    const lacking = [...columns].filter(([column]) => !there.has(column));
-    const isAnother =
+    const existing = columnsOf(database, name);
+    const lacking = [...columns].filter(([column]) => !existing.has(column));
+    const mustRecreate =
       isSearch(table) &&
-      (there.size + lacking.length > columns.size || lacking.some(([column]) => before.has(column)));
-    if (there.size > 0 && !isAnother && (lacking.length < 2 || !isEmpty(database, name))) {
+      (existing.size + lacking.length > columns.size || lacking.some(([column]) => before.has(column)));
+    if (existing.size > 0 && !mustRecreate && (lacking.length < 2 || !isEmpty(database, name))) {
       for (const column of lacking) database.exec(`ALTER TABLE "${name}" ADD COLUMN ${declared(column)}`);
       continue;
     }
-    database.exec(`DROP TABLE IF EXISTS "${name}"; ${creation(table)}`);
+    database.exec(`DROP TABLE IF EXISTS "${name}"; ${makeTableStatement(table)}`);
     if (search !== undefined && isSearch(table)) {
-      const filling = render(fillSearch(search, layout.columnsTable, sql`TRUE`), sqliteDialect.placeholder);
+      const filling = render(
+        insertSearchRows(search, layout.columnsTable, sql`TRUE`),
+        sqliteDialect.placeholder,
+      );
       database.exec(filling.text);
     }
   }
@@ -120,9 +129,9 @@ function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
   const wanted = new Map(tables.flatMap(indexesOf));
   const found = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'index'").all();
   const names = found.map(({ name }) => String(name));
-  for (const name of replacedIndexes(layout, names, wanted)) database.exec(`DROP INDEX "${name}"`);
+  for (const name of outdatedIndexes(layout, names, wanted)) database.exec(`DROP INDEX "${name}"`);
   for (const text of wanted.values()) database.exec(text);
-  extendWords(database, layout);
+  ensureWordIndex(database, layout);
 }
 
 const isEmpty = (database: DatabaseSync, table: string): boolean =>
@@ -160,10 +169,10 @@ function indexesOf(stored: StoredTable): [string, string][] {
 export function recreateView(database: DatabaseSync, model: StoreModel, layout: ResourceLayout): void {
   if (viewState(database, model, layout) === 'intact') return;
   database.exec(`DROP VIEW IF EXISTS "${layout.viewName}"`);
-  database.exec(viewCreation(model, layout));
+  database.exec(createViewStatement(model, layout));
 }
 
-const viewCreation = (model: StoreModel, layout: ResourceLayout): string =>
+const createViewStatement = (model: StoreModel, layout: ResourceLayout): string =>
   `CREATE VIEW "${layout.viewName}" AS ${viewSelection(model, layout)}`;
 
 /** Whether the view has the expected definition. SQLite stores the statement that created it unchanged. */
@@ -172,5 +181,5 @@ export function viewState(database: DatabaseSync, model: StoreModel, layout: Res
     .prepare("SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = ?")
     .get(layout.viewName);
   if (found === undefined) return 'absent';
-  return found.sql === viewCreation(model, layout) ? 'intact' : 'different';
+  return found.sql === createViewStatement(model, layout) ? 'intact' : 'different';
 }

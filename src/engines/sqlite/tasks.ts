@@ -1,12 +1,18 @@
 /** Runs the steps of a read on an SQLite connection. */
 
-import { moduleBeside } from '../../shared/module-beside.ts';
+import { workerModuleUrl } from '../../shared/module-beside.ts';
 import type { Lane } from '../../store/read/lanes.ts';
-import type { Ask, Given } from '../../store/read/read-steps.ts';
-import { type Making, type ReadResult, type ReadTask, runNow, stepsOf } from '../../store/read/read-task.ts';
+import type { StatementRequest, StatementResult } from '../../store/read/read-steps.ts';
+import {
+  type ReadContext,
+  type ReadResult,
+  type ReadTask,
+  runSync,
+  taskSteps,
+} from '../../store/read/read-task.ts';
 import { ReaderPool } from '../../store/threads/pool.ts';
 import type { SharedBodies } from '../../store/whole/known-bodies.ts';
-import { anyRows, bindings, type Connection, type ConnectionOptions } from './connection.ts';
+import { bindings, type Connection, type ConnectionOptions, readRows } from './connection.ts';
 import { begin } from './transaction.ts';
 
 /** The parameters of a thread. */
@@ -16,19 +22,19 @@ export interface ThreadOptions extends Omit<ConnectionOptions, 'readOnly'> {
 }
 
 export const readerPool = (data: ThreadOptions, lane: Lane, size: number): ReaderPool =>
-  new ReaderPool({ module: moduleBeside(import.meta.url, 'worker'), data }, lane, size);
+  new ReaderPool({ module: workerModuleUrl(import.meta.url, 'worker'), data }, lane, size);
 
 /** Runs a task on one snapshot of the store, within a time limit: a page takes several statements, everything else one. */
 export function runTask(
   connection: Connection,
   task: ReadTask,
-  making: Making,
+  context: ReadContext,
   milliseconds: number,
 ): ReadResult {
   connection.deadline.end = performance.now() + milliseconds;
   try {
     using _ = task.kind === 'page' || task.kind === 'blocks' ? begin(connection.database, 'read') : undefined;
-    return runNow(stepsOf(task, making), (ask) => answer(connection, ask));
+    return runSync(taskSteps(task, context), (ask) => runStatement(connection, ask));
   } finally {
     connection.deadline.end = Number.POSITIVE_INFINITY;
   }
@@ -37,13 +43,16 @@ export function runTask(
 /** A statement with more characters of values is not kept prepared, because SQLite would keep its last values in memory. */
 const KEPT_VALUES = 32 * 1024;
 
-function answer(connection: Connection, { gives, statement, slots }: Ask): Given {
+function runStatement(
+  connection: Connection,
+  { gives, statement, slots }: StatementRequest,
+): StatementResult {
   const { text } = statement;
   const { database } = connection;
   const values = bindings(statement, slots);
   const size = values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
   const prepared = size > KEPT_VALUES ? database.prepare(text) : connection.prepare(text);
-  if (gives === 'rows') return { rows: anyRows({ database, prepare: () => prepared }, text, values) };
+  if (gives === 'rows') return { rows: readRows({ database, prepare: () => prepared }, text, values) };
   const row = prepared.get(...values);
   const body = row?.body instanceof Uint8Array ? row.body : undefined;
   if (gives !== 'records') return { rows: row === undefined ? [] : [row], body };

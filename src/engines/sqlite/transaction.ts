@@ -3,7 +3,7 @@
  * scope is left, whatever the scope throws. This module knows nothing of the work inside.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { patiently } from '../../shared/patiently.ts';
+import { retryTransient } from '../../shared/patiently.ts';
 import { WRITE_LIMITS, type WriteLimits } from '../../store/write/in-time.ts';
 import type { Connection } from './connection.ts';
 import { isBusy } from './errors.ts';
@@ -14,21 +14,21 @@ interface Transaction extends Disposable {
 }
 
 /** Connections with a transaction that a scope owns. */
-const owned = new WeakSet<DatabaseSync>();
+const ownedConnections = new WeakSet<DatabaseSync>();
 
 /** @param kind `write` acquires the write lock of the file, and throws if another connection has it */
 export function begin(database: DatabaseSync, kind: 'read' | 'write'): Transaction {
-  if (owned.has(database)) throw new Error('A transaction of this connection has not ended');
+  if (ownedConnections.has(database)) throw new Error('A transaction of this connection has not ended');
   // A transaction whose end failed, for example because the disk was full, has no owner that could end it.
   if (database.isTransaction) database.exec('ROLLBACK');
   database.exec(kind === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN');
-  owned.add(database);
+  ownedConnections.add(database);
   return {
     commit() {
       if (database.isTransaction) database.exec('COMMIT');
     },
     [Symbol.dispose]() {
-      owned.delete(database);
+      ownedConnections.delete(database);
       try {
         if (database.isTransaction) database.exec('ROLLBACK');
       } catch {
@@ -53,7 +53,7 @@ export function tryLock<T>(database: DatabaseSync, work: () => T): T | undefined
 
 /** How long a writer waits for the lock, and between two attempts to acquire it, in milliseconds. */
 const PATIENCE = 30_000;
-const PAUSE = 5;
+const RETRY_INTERVAL = 5;
 
 /** How long SQLite itself waits, in milliseconds. Waiting blocks the thread, which has requests to answer. */
 export const LOCK_TIMEOUT = 2;
@@ -73,8 +73,8 @@ export async function underLock<T>(
   work: () => Promise<T>,
   { patience = PATIENCE, limits: { elapsed, sleep } = WRITE_LIMITS }: Waiting = {},
 ): Promise<T> {
-  const waiting = { passes: isBusy, patience, pause: PAUSE, elapsed, sleep };
-  using transaction = await patiently(() => begin(database, 'write'), waiting);
+  const waiting = { passes: isBusy, patience, pause: RETRY_INTERVAL, elapsed, sleep };
+  using transaction = await retryTransient(() => begin(database, 'write'), waiting);
   const result = await work();
   transaction.commit();
   return result;

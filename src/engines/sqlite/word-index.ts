@@ -18,7 +18,7 @@ const tableOf = (layout: ResourceLayout): string => `${layout.columnsTable}_word
  * record, which is dropped with a table that is recreated. The index stores no text: it receives words separated by spaces, or a whole
  * text in ASCII.
  */
-export function extendWords(database: DatabaseSync, layout: ResourceLayout): void {
+export function ensureWordIndex(database: DatabaseSync, layout: ResourceLayout): void {
   if (!isIndexed(layout)) return;
   const index = tableOf(layout);
   if (database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(index) === undefined) {
@@ -114,7 +114,7 @@ export function indexWords(
 }
 
 /** What the index and the columns contain; undefined if the resource has no index. */
-export function wordsIn({ database }: Connection, layout: ResourceLayout): WordSource | undefined {
+export function wordSourceOf({ database }: Connection, layout: ResourceLayout): WordSource | undefined {
   if (!isIndexed(layout)) return undefined;
   const index = tableOf(layout);
   database.exec(
@@ -138,10 +138,10 @@ export function wordsIn({ database }: Connection, layout: ResourceLayout): WordS
 }
 
 /** Recreates the index. */
-export function rebuildWords(database: DatabaseSync, layout: ResourceLayout): void {
+export function rebuildWordIndex(database: DatabaseSync, layout: ResourceLayout): void {
   if (!isIndexed(layout)) return;
   const index = tableOf(layout);
   database.exec(`DROP TABLE IF EXISTS temp."${index}_read"`);
   database.exec(`DROP TRIGGER IF EXISTS "${index}_gone"; DROP TABLE IF EXISTS "${index}";`);
-  extendWords(database, layout);
+  ensureWordIndex(database, layout);
 }

@@ -18,7 +18,7 @@ import type {
 import type { ArithmeticWord } from './decimal.ts';
 import { errorOf, type Fault, FILTER, fault, shortened, typeFault } from './faults.ts';
 import { castType, FUNCTIONS, SIDE_TYPES, type SideType } from './functions.ts';
-import { FALSE, negate, together } from './logic.ts';
+import { FALSE, joinTerms, negate } from './logic.ts';
 import { customName, type NativeNames } from './names.ts';
 import {
   type Clock,
@@ -81,54 +81,54 @@ function bind(binding: Binding, filter: Filter): Expression | undefined {
     case 'or': {
       const terms = filter.terms.map((term) => bind(binding, term));
       const bound = terms.filter((term) => term !== undefined);
-      return bound.length < terms.length ? undefined : together(filter.kind, bound);
+      return bound.length < terms.length ? undefined : joinTerms(filter.kind, bound);
     }
   }
 }
 
-function note(binding: Binding, reason: string, token: string, position: number): undefined {
+function recordFault(binding: Binding, reason: string, token: string, position: number): undefined {
   binding.faults.push(typeFault(reason, token, position));
 }
 
-const noteOf = (binding: Binding, reason: string, value: Value): undefined =>
-  note(binding, reason, tokenOf(value), value.position);
+const recordFaultOfValue = (binding: Binding, reason: string, value: Value): undefined =>
+  recordFault(binding, reason, tokenOf(value), value.position);
 
 // Conditions. Undefined means that a fault has been recorded, here or by the parser.
 
 /** A multi-valued field: the expression applies to one of its members, the variable. */
-interface Ranging {
+interface Quantifier {
   readonly collection: Collection;
   readonly variable: Scope;
 }
 
 function bindCondition(binding: Binding, condition: Condition): Expression | undefined {
-  const ranging: Ranging[] = [];
+  const ranging: Quantifier[] = [];
   const { left, operator, right, position } = condition;
   const side = bindOperand(binding, left, ranging);
   if (side === undefined || right.kind === 'broken') return undefined;
   if (operator === 'Eq' || operator === 'Ne') {
-    const equal = bindEither(binding, side, right, ranging);
-    return equal !== undefined && operator === 'Ne' ? opposite(equal) : equal;
+    const equal = bindEquality(binding, side, right, ranging);
+    return equal !== undefined && operator === 'Ne' ? negateCondition(equal) : equal;
   }
   if (side.kind !== 'value') {
     const name = side.kind === 'all' ? 'all()' : side.name;
-    return note(binding, `${name} takes Eq or Ne`, operator, position);
+    return recordFault(binding, `${name} takes Eq or Ne`, operator, position);
   }
   const [low, high] = right.values;
   const found =
     operator === 'Bt'
       ? allOf([bindOrder(binding, side, 'Ge', low), bindOrder(binding, side, 'Le', high)])
       : bindOrder(binding, side, operator, low);
-  return found === undefined ? undefined : overMembers(found, ranging);
+  return found === undefined ? undefined : quantify(found, ranging);
 }
 
 const allOf = (terms: readonly (Expression | undefined)[]): Expression | undefined => {
   const bound = terms.filter((term) => term !== undefined);
-  return bound.length < terms.length ? undefined : together('and', bound);
+  return bound.length < terms.length ? undefined : joinTerms('and', bound);
 };
 
 /** Quantifies an expression over the members of multi-valued fields: one member must satisfy it. */
-function overMembers(expression: Expression, ranging: readonly Ranging[]): Expression {
+function quantify(expression: Expression, ranging: readonly Quantifier[]): Expression {
   return ranging.reduceRight<Expression>(
     (predicate, { collection, variable }) => ({ kind: 'any', over: collection, variable, predicate }),
     expression,
@@ -136,7 +136,7 @@ function overMembers(expression: Expression, ranging: readonly Ranging[]): Expre
 }
 
 /** The negation of a condition, for `Ne`, in its simplest form. */
-function opposite(expression: Expression): Expression {
+function negateCondition(expression: Expression): Expression {
   if (expression.kind === 'compare' && expression.operator === 'eq') return { ...expression, operator: 'ne' };
   return expression.kind === 'not' ? expression.operand : negate(expression);
 }
@@ -156,22 +156,22 @@ function bindOrder(
   return right && { kind: 'compare', operator: ORDERS[word], left: side.expression, right };
 }
 
-function bindEither(
+function bindEquality(
   binding: Binding,
   side: LeftSide,
   right: Values,
-  ranging: readonly Ranging[],
+  ranging: readonly Quantifier[],
 ): Expression | undefined {
   switch (side.kind) {
     case 'location': {
-      const shapes = eachOf(right.values, (value) => bindShape(binding, side, value));
-      return shapes && together('or', shapes);
+      const shapes = bindEach(right.values, (value) => bindShape(binding, side, value));
+      return shapes && joinTerms('or', shapes);
     }
     case 'all': {
-      const met = eachOf(right.values, (value) =>
+      const met = bindEach(right.values, (value) =>
         bindEqual(binding, side.of, { ...right, values: [value] }, ranging),
       );
-      return met && together('and', met);
+      return met && joinTerms('and', met);
     }
     case 'value':
       return bindEqual(binding, side, right, ranging);
@@ -179,7 +179,7 @@ function bindEither(
 }
 
 /** Binds each value, and stops at the first fault, so that one condition reports one fault. */
-function eachOf(
+function bindEach(
   values: readonly Value[],
   bindOne: (value: Value) => Expression | undefined,
 ): readonly Expression[] | undefined {
@@ -199,11 +199,11 @@ function bindShape(
 ): Expression | undefined {
   if (value.kind !== 'shape') {
     const reason = `${name} is compared with a shape such as radius('latitude longitude',miles), not with ${typeName(value.type)}`;
-    return noteOf(binding, reason, value);
+    return recordFaultOfValue(binding, reason, value);
   }
   const problem = shapeProblem(value.geometry, value.function);
   if (problem === undefined) return shapeCondition(location, value.geometry);
-  if ('reason' in problem) return noteOf(binding, problem.reason, value);
+  if ('reason' in problem) return recordFaultOfValue(binding, problem.reason, value);
   const facts = { option: FILTER, what: problem.missing, position: value.position };
   binding.faults.push(fault('notImplemented', facts, value.function));
   return undefined;
@@ -215,7 +215,7 @@ function bindEqual(
   binding: Binding,
   side: OneValue,
   { values }: Values,
-  ranging: readonly Ranging[],
+  ranging: readonly Quantifier[],
 ): Expression | undefined {
   const [value] = values;
   const [only, second] = ranging;
@@ -228,13 +228,13 @@ function bindEqual(
   const literals: Literal[] = [];
   const tests: Expression[] = [];
   for (const each of values) {
-    const meant = meantBy(binding, side, each);
+    const meant = meaningOf(binding, side, each);
     if (meant === undefined) return undefined;
     if ('test' in meant) tests.push(meant.test);
     else literals.push(...meant.literals);
   }
   const terms = [...oneOf(side, literals), ...tests];
-  return overMembers(terms.length === 0 ? FALSE : together('or', terms), ranging);
+  return quantify(terms.length === 0 ? FALSE : joinTerms('or', terms), ranging);
 }
 
 function oneOf({ expression: left }: OneValue, literals: readonly Literal[]): readonly Expression[] {
@@ -245,28 +245,28 @@ function oneOf({ expression: left }: OneValue, literals: readonly Literal[]): re
 }
 
 /** The meaning of one value: literals, or a test. */
-type Meant = { readonly literals: readonly Literal[] } | { readonly test: Expression };
+type Meaning = { readonly literals: readonly Literal[] } | { readonly test: Expression };
 
-const string = (value: string): Literal => ({ kind: 'literal', type: 'string', value });
+const stringLiteral = (value: string): Literal => ({ kind: 'literal', type: 'string', value });
 
-function meantBy(binding: Binding, side: OneValue, value: Value): Meant | undefined {
+function meaningOf(binding: Binding, side: OneValue, value: Value): Meaning | undefined {
   const { expression: left } = side;
   if (value.kind === 'shape' || (side.type !== 'string' && value.type === 'character')) {
-    return noteOf(binding, misfit(side, value), value);
+    return recordFaultOfValue(binding, mismatchReason(side, value), value);
   }
   switch (value.kind) {
     case 'pattern':
       return { test: patternTest(left, value) };
     case 'range':
       return {
-        test: together('and', [
-          { kind: 'compare', operator: 'ge', left, right: string(value.from) },
-          { kind: 'compare', operator: 'le', left, right: string(value.to) },
+        test: joinTerms('and', [
+          { kind: 'compare', operator: 'ge', left, right: stringLiteral(value.from) },
+          { kind: 'compare', operator: 'le', left, right: stringLiteral(value.to) },
         ]),
       };
     case 'clock':
     case 'scalar': {
-      if (value.type === 'character') return meantByText(binding, side, readWildcards(value.text));
+      if (value.type === 'character') return meaningOfText(binding, side, readWildcards(value.text));
       const literal = literalFor(binding, side, value);
       return literal && { literals: [literal] };
     }
@@ -275,17 +275,17 @@ function meantBy(binding: Binding, side: OneValue, value: Value): Meant | undefi
 
 function patternTest(operand: Expression, { form, text, ignoreCase }: Pattern): Expression {
   if (form === 'regex') return { kind: 'matches', operand, pattern: text, ignoreCase };
-  return { kind: 'call', type: 'boolean', function: form, arguments: [operand, string(text)] };
+  return { kind: 'call', type: 'boolean', function: form, arguments: [operand, stringLiteral(text)] };
 }
 
 /** A text with wildcards, or all spellings of a lookup value that records may contain. */
-function meantByText(binding: Binding, side: OneValue, parts: readonly LikePart[]): Meant {
+function meaningOfText(binding: Binding, side: OneValue, parts: readonly LikePart[]): Meaning {
   if (wildcardCount(parts) > 0) {
     return { test: { kind: 'like', operand: side.expression, pattern: parts } };
   }
   const text = parts[0]?.kind === 'text' ? parts[0].text : '';
   const lookup = side.lookup === undefined ? undefined : binding.names.lookup(side.lookup);
-  return { literals: spellingsOf(lookup, text).map(string) };
+  return { literals: spellingsOf(lookup, text).map(stringLiteral) };
 }
 
 const MOST_WILDCARDS = 3;
@@ -347,7 +347,7 @@ type LeftSide =
   | { readonly kind: 'location'; readonly location: Location; readonly name: string };
 
 /** @param ranging collects the multi-valued fields that occur */
-function bindOperand(binding: Binding, operand: Operand, ranging: Ranging[]): LeftSide | undefined {
+function bindOperand(binding: Binding, operand: Operand, ranging: Quantifier[]): LeftSide | undefined {
   switch (operand.kind) {
     case 'name':
     case 'custom':
@@ -366,7 +366,7 @@ function bindOperand(binding: Binding, operand: Operand, ranging: Ranging[]): Le
   }
 }
 
-function bindName(binding: Binding, named: FieldName, ranging: Ranging[]): LeftSide | undefined {
+function bindName(binding: Binding, named: FieldName, ranging: Quantifier[]): LeftSide | undefined {
   const { names } = binding;
   const isPlain = named.kind === 'name';
   const name = isPlain ? named.name : customName(named.group, named.label);
@@ -377,23 +377,23 @@ function bindName(binding: Binding, named: FieldName, ranging: Ranging[]): LeftS
     case 'computed':
       return { kind: 'value', expression: found.expression, type: 'string', computed: true, name };
     case 'constant':
-      return { kind: 'value', expression: string(found.text), type: 'string', computed: false, name };
+      return { kind: 'value', expression: stringLiteral(found.text), type: 'string', computed: false, name };
     case 'location':
       return { kind: 'location', location: found.location, name };
     case 'composite': {
       const reason = `${name} is made of several fields and cannot be compared`;
-      return note(binding, reason, name, named.position);
+      return recordFault(binding, reason, name, named.position);
     }
     case 'hidden':
     case 'unknown':
-      return noteUnknown(binding, name, isPlain ? names.names : names.customNames, named.position);
+      return recordUnknownField(binding, name, isPlain ? names.names : names.customNames, named.position);
   }
 }
 
 /** Each suggestion compares all names, so only the first faults of a filter get suggestions. */
 const MOST_SUGGESTIONS = 10;
 
-function noteUnknown(
+function recordUnknownField(
   { names, faults }: Binding,
   name: string,
   others: () => Iterable<string>,
@@ -411,7 +411,7 @@ function noteUnknown(
   faults.push(fault('fieldUnknown', facts, name));
 }
 
-function bindField(field: Field, via: readonly Navigation[], name: string, ranging: Ranging[]): OneValue {
+function bindField(field: Field, via: readonly Navigation[], name: string, ranging: Quantifier[]): OneValue {
   const type = field.type.kind;
   const known = { kind: 'value', type, computed: false, lookup: field.lookup, name } as const;
   if (!field.collection) {
@@ -433,13 +433,13 @@ const computed = (expression: Expression, type: SideType, name: string): OneValu
 });
 
 /** Binds an operand that must be a single value: not a shape, and not `all()`. */
-function bindValue(binding: Binding, operand: Operand, ranging: Ranging[]): OneValue | undefined {
+function bindValue(binding: Binding, operand: Operand, ranging: Quantifier[]): OneValue | undefined {
   const side = bindOperand(binding, operand, ranging);
   if (side === undefined || side.kind === 'value') return side;
   const { position } = operand.kind === 'broken' ? { position: 1 } : operand;
   return side.kind === 'all'
-    ? note(binding, 'all() must be alone on the left side', 'all', position)
-    : note(binding, `${side.name} can only be compared with a shape`, side.name, position);
+    ? recordFault(binding, 'all() must be alone on the left side', 'all', position)
+    : recordFault(binding, `${side.name} can only be compared with a shape`, side.name, position);
 }
 
 function bindScalar(binding: Binding, scalar: Scalar): OneValue | undefined {
@@ -447,14 +447,14 @@ function bindScalar(binding: Binding, scalar: Scalar): OneValue | undefined {
   const name = shortened(scalar.text);
   const coerced = coerce(scalar, type, binding.now);
   if (coerced.kind === 'literal') return computed(coerced, type, name);
-  return noteOf(
+  return recordFaultOfValue(
     binding,
     coerced.kind === 'impossible' ? coerced.reason : `${name} is not allowed here`,
     scalar,
   );
 }
 
-function bindCall(binding: Binding, call: FieldCall, ranging: Ranging[]): LeftSide | undefined {
+function bindCall(binding: Binding, call: FieldCall, ranging: Quantifier[]): LeftSide | undefined {
   const of = bindValue(binding, call.of, ranging);
   if (of === undefined) return undefined;
   const name = `${call.function}(${of.name})`;
@@ -463,8 +463,8 @@ function bindCall(binding: Binding, call: FieldCall, ranging: Ranging[]): LeftSi
     case 'field': {
       const type = SIDE_TYPES[rule.gives];
       if (!rule.of.fields.includes(of.type)) {
-        const reason = `${rule.name}() takes ${rule.of.inWords}, but ${of.name} is ${inWords(of.type)}`;
-        return note(binding, reason, of.name, call.position);
+        const reason = `${rule.name}() takes ${rule.of.inWords}, but ${of.name} is ${describeType(of.type)}`;
+        return recordFault(binding, reason, of.name, call.position);
       }
       const rest = call.rest.flatMap((scalar) => bindScalar(binding, scalar)?.expression ?? []);
       const operands = [of.expression, ...rest];
@@ -490,14 +490,14 @@ const OPERATORS: Readonly<Record<ArithmeticWord, ArithmeticOperator>> = {
 function bindArithmetic(
   binding: Binding,
   { operator: word, left, right, position }: Extract<Operand, { kind: 'arithmetic' }>,
-  ranging: Ranging[],
+  ranging: Quantifier[],
 ): OneValue | undefined {
   const sides = [bindValue(binding, left, ranging), bindValue(binding, right, ranging)];
   const odd = sides.find((side) => side !== undefined && !isNumeric(side.type));
   if (odd !== undefined) {
-    return note(
+    return recordFault(
       binding,
-      `${word} takes numbers, but ${odd.name} is ${inWords(odd.type)}`,
+      `${word} takes numbers, but ${odd.name} is ${describeType(odd.type)}`,
       odd.name,
       position,
     );
@@ -513,20 +513,20 @@ function bindArithmetic(
 function bindNegation(
   binding: Binding,
   { operand, position }: Extract<Operand, { kind: 'negate' }>,
-  ranging: Ranging[],
+  ranging: Quantifier[],
 ): OneValue | undefined {
   const bound = bindValue(binding, operand, ranging);
   if (bound === undefined) return undefined;
   const { type, name } = bound;
   if (!isNumeric(type)) {
-    return note(binding, `${name} is ${inWords(type)} and cannot be negative`, name, position);
+    return recordFault(binding, `${name} is ${describeType(type)} and cannot be negative`, name, position);
   }
   return computed({ kind: 'negate', type, operand: bound.expression }, type, `-${name}`);
 }
 
 // Values in the type of what they are compared with
 
-/** The type that a value must have: `number` accepts whole numbers and decimals, as computed sides do. */
+/** The type that a value must have: `numberLiteral` accepts whole numbers and decimals, as computed sides do. */
 export type Target = SideType | 'number';
 
 const NAMES: Readonly<Record<Target, string>> = {
@@ -541,23 +541,27 @@ const NAMES: Readonly<Record<Target, string>> = {
 };
 
 /** The name of a type in messages of this language. */
-const inWords = (type: Target): string => NAMES[type];
+const describeType = (type: Target): string => NAMES[type];
 
 /** The type that a side accepts: computed numbers mix freely; a field of whole numbers accepts no decimals. */
-const targetOf = ({ computed: isComputed, type }: OneValue): Target =>
+const acceptedType = ({ computed: isComputed, type }: OneValue): Target =>
   isComputed && isNumeric(type) ? 'number' : type;
 
 /** A literal of the right side in the type of the left side; undefined if a fault has been recorded. */
 function literalFor(binding: Binding, side: OneValue, value: Scalar | Clock) {
-  const coerced = coerce(value, targetOf(side), binding.now);
+  const coerced = coerce(value, acceptedType(side), binding.now);
   if (coerced.kind === 'literal') return coerced;
-  return noteOf(binding, coerced.kind === 'impossible' ? coerced.reason : misfit(side, value), value);
+  return recordFaultOfValue(
+    binding,
+    coerced.kind === 'impossible' ? coerced.reason : mismatchReason(side, value),
+    value,
+  );
 }
 
-function misfit(side: OneValue, value: Value): string {
+function mismatchReason(side: OneValue, value: Value): string {
   const isText = value.kind === 'scalar' && side.type === 'string';
   const hint = isText ? ` (write '${shortened(value.text)}' for a text)` : '';
-  return `${side.name} is ${inWords(targetOf(side))} and cannot be compared with ${typeName(value.type)}${hint}`;
+  return `${side.name} is ${describeType(acceptedType(side))} and cannot be compared with ${typeName(value.type)}${hint}`;
 }
 
 type Coerced =
@@ -583,37 +587,37 @@ function fromText(type: Scalar['type'], text: string, target: Target): Coerced {
     case 'null':
       return { kind: 'literal', type: 'null', value: null };
     case 'character':
-      return target === 'string' ? string(text) : MISFIT;
+      return target === 'string' ? stringLiteral(text) : MISFIT;
     case 'boolean':
       return target === 'boolean' ? { kind: 'literal', type: 'boolean', value: text === 'true' } : MISFIT;
     case 'integer':
-      if (target === 'decimal') return number(text, 'decimal');
-      return target === 'integer' || target === 'number' ? number(text, 'integer') : MISFIT;
+      if (target === 'decimal') return numberLiteral(text, 'decimal');
+      return target === 'integer' || target === 'number' ? numberLiteral(text, 'integer') : MISFIT;
     case 'decimal':
-      return target === 'decimal' || target === 'number' ? number(text, 'decimal') : MISFIT;
+      return target === 'decimal' || target === 'number' ? numberLiteral(text, 'decimal') : MISFIT;
     case 'date':
-      if (target === 'timestamp') return moment('timestamp', startOfDay(text), text);
-      return target === 'date' ? day(text) : MISFIT;
+      if (target === 'timestamp') return timeLiteral('timestamp', startOfDay(text), text);
+      return target === 'date' ? dateLiteral(text) : MISFIT;
     case 'datetime':
-      if (target === 'date') return day(text);
-      return target === 'timestamp' ? moment('timestamp', timestampOf(text), text) : MISFIT;
+      if (target === 'date') return dateLiteral(text);
+      return target === 'timestamp' ? timeLiteral('timestamp', timestampOf(text), text) : MISFIT;
     case 'time':
-      return target === 'time' ? moment('time', timeOf(text), text) : MISFIT;
+      return target === 'time' ? timeLiteral('time', timeOf(text), text) : MISFIT;
   }
 }
 
-function number(text: string, type: 'integer' | 'decimal'): Coerced {
+function numberLiteral(text: string, type: 'integer' | 'decimal'): Coerced {
   const value = Number(text);
   return Number.isFinite(value)
     ? { kind: 'literal', type, value }
     : impossible('a number of this size cannot be compared');
 }
 
-function moment(type: 'timestamp' | 'time', value: string | undefined, text: string): Coerced {
+function timeLiteral(type: 'timestamp' | 'time', value: string | undefined, text: string): Coerced {
   return value === undefined ? impossible(`there is no time ${text}`) : { kind: 'literal', type, value };
 }
 
-function day(text: string): Coerced {
+function dateLiteral(text: string): Coerced {
   const value = dayOf(text);
   return value === undefined
     ? impossible(`there is no day ${text}`)

@@ -77,7 +77,7 @@ const ofTime =
     const date = canonicalDate(day);
     return date === undefined ? undefined : give({ date, hour, minute, second, fraction });
   };
-const whole = (digits: string): string => String(Number(digits));
+const wholeNumberText = (digits: string): string => String(Number(digits));
 const midnight = (date: string): number => Date.parse(`${date}T00:00:00Z`);
 
 const DAY_IN_MILLISECONDS = 86_400_000;
@@ -130,12 +130,12 @@ const FIELD_FUNCTIONS: readonly FieldRule[] = [
       return fraction === undefined ? clock : `${clock}.${fraction}`;
     }),
   },
-  { name: 'year', of: DAY, gives: 'integer', fold: ofTime(({ date }) => whole(date.slice(0, 4))) },
-  { name: 'month', of: DAY, gives: 'integer', fold: ofTime(({ date }) => whole(date.slice(5, 7))) },
-  { name: 'day', of: DAY, gives: 'integer', fold: ofTime(({ date }) => whole(date.slice(8))) },
-  { name: 'hour', of: MOMENT, gives: 'integer', fold: ofTime(({ hour }) => whole(hour)) },
-  { name: 'minute', of: MOMENT, gives: 'integer', fold: ofTime(({ minute }) => whole(minute)) },
-  { name: 'second', of: MOMENT, gives: 'integer', fold: ofTime(({ second }) => whole(second)) },
+  { name: 'year', of: DAY, gives: 'integer', fold: ofTime(({ date }) => wholeNumberText(date.slice(0, 4))) },
+  { name: 'month', of: DAY, gives: 'integer', fold: ofTime(({ date }) => wholeNumberText(date.slice(5, 7))) },
+  { name: 'day', of: DAY, gives: 'integer', fold: ofTime(({ date }) => wholeNumberText(date.slice(8))) },
+  { name: 'hour', of: MOMENT, gives: 'integer', fold: ofTime(({ hour }) => wholeNumberText(hour)) },
+  { name: 'minute', of: MOMENT, gives: 'integer', fold: ofTime(({ minute }) => wholeNumberText(minute)) },
+  { name: 'second', of: MOMENT, gives: 'integer', fold: ofTime(({ second }) => wholeNumberText(second)) },
   {
     name: 'fractionalseconds',
     of: MOMENT,

@@ -33,7 +33,7 @@ export function negate(expression: Expression): Expression {
 }
 
 /** Joins terms, and flattens nested ones of the same kind. */
-export function together(kind: 'and' | 'or', terms: readonly Expression[]): Expression {
+export function joinTerms(kind: 'and' | 'or', terms: readonly Expression[]): Expression {
   const flat = terms.flatMap((term) => (term.kind === kind ? term.terms : [term]));
   const [first, second] = flat;
   return first !== undefined && second === undefined ? first : { kind, terms: flat };

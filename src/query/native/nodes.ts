@@ -130,10 +130,10 @@ const NAMES: Readonly<Record<Value['type'] | 'field' | 'all', string>> = {
 };
 
 /** The type that a function or operator sees; fields fit every type until they are bound. */
-export type SeenType = keyof typeof NAMES;
+export type ApparentType = keyof typeof NAMES;
 
 /** The name of a type in messages. */
-export const typeName = (type: SeenType): string => NAMES[type];
+export const typeName = (type: ApparentType): string => NAMES[type];
 
 /** The part of a value that a fault quotes. */
 export function tokenOf(value: Value): string {

@@ -46,7 +46,7 @@ function decode(text: string, part: string): string {
   return decoded;
 }
 
-const known = (name: string): ParameterName | undefined =>
+const findParameter = (name: string): ParameterName | undefined =>
   PARAMETERS.find((parameter) => parameter === name) ?? OTHER_SPELLINGS.get(name);
 
 /**
@@ -63,7 +63,7 @@ export function parseParameters(query: string): NativeParameters {
     const equals = part.indexOf('=');
     const name = decode(equals < 0 ? part : part.slice(0, equals), 'a parameter name');
     const value = equals < 0 ? '' : decode(part.slice(equals + 1), shortened(name));
-    const parameter = known(name);
+    const parameter = findParameter(name);
     if (parameter === undefined) {
       if (name.startsWith('_')) {
         throw platError(

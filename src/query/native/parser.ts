@@ -10,6 +10,7 @@ import { ARITHMETIC_OPERATORS, type ArithmeticWord, calculate, isZero, negated }
 import { type Fault, FILTER, fault, shortened, typeFault } from './faults.ts';
 import { castType, FUNCTIONS, type FunctionRule, foldCast, type ScalarType } from './functions.ts';
 import {
+  type ApparentType,
   BROKEN,
   type Broken,
   COMPARISONS,
@@ -19,7 +20,6 @@ import {
   type Filter,
   type Operand,
   type Scalar,
-  type SeenType,
   tokenOf,
   typeName,
   type Value,
@@ -69,7 +69,7 @@ export function parseFilter(text: string): ParsedFilter {
 // Conditions
 
 /** A part of the filter that is true or false. */
-interface Joined {
+interface ParsedCondition {
   readonly kind: 'filter';
   readonly filter: Filter;
   /** Whether its text begins with Not, parentheses aside. */
@@ -77,7 +77,7 @@ interface Joined {
 }
 
 /** `A And B Or C Not D`: And precedes Or, and Not between two conditions means And Not. */
-function parseJoined(scanner: Scanner, first: Joined = parseFirst(scanner)): Joined {
+function parseJoined(scanner: Scanner, first: ParsedCondition = parseFirst(scanner)): ParsedCondition {
   let all: Filter[] = [first.filter];
   const any: Filter[] = [];
   while (at(scanner, 'conjunction') || at(scanner, 'not')) {
@@ -87,21 +87,21 @@ function parseJoined(scanner: Scanner, first: Joined = parseFirst(scanner)): Joi
     }
     const { filter } = parseTerm(scanner);
     if (text === 'Or') {
-      any.push(joined('and', all));
+      any.push(joinFilters('and', all));
       all = [];
     }
     all.push(kind === 'not' ? { kind: 'not', operand: filter } : filter);
   }
-  const filter = joined('or', [...any, joined('and', all)]);
+  const filter = joinFilters('or', [...any, joinFilters('and', all)]);
   return { kind: 'filter', filter, startsWithNot: first.startsWithNot };
 }
 
-function joined(kind: 'and' | 'or', terms: readonly Filter[]): Filter {
+function joinFilters(kind: 'and' | 'or', terms: readonly Filter[]): Filter {
   const [first, second] = terms;
   return first !== undefined && second === undefined ? first : { kind, terms };
 }
 
-function parseFirst(scanner: Scanner): Joined {
+function parseFirst(scanner: Scanner): ParsedCondition {
   if (!at(scanner, 'not')) return parseTerm(scanner);
   advance(scanner);
   if (at(scanner, 'not')) unexpected(scanner, 'a condition ("Not Not A" is written "Not (Not A)")');
@@ -111,7 +111,7 @@ function parseFirst(scanner: Scanner): Joined {
   return { kind: 'filter', filter: counted ? filter : { kind: 'not', operand: filter }, startsWithNot: true };
 }
 
-function parseTerm(scanner: Scanner): Joined {
+function parseTerm(scanner: Scanner): ParsedCondition {
   const side = parseLeftSum(scanner, true);
   return side.kind === 'filter' ? side : parseComparison(scanner, side);
 }
@@ -119,7 +119,7 @@ function parseTerm(scanner: Scanner): Joined {
 const comparisonWord = ({ kind, text }: Token): ComparisonWord | undefined =>
   kind === 'operator' || kind === 'range' ? COMPARISONS.find((word) => word === text) : undefined;
 
-function parseComparison(scanner: Scanner, left: Operand): Joined {
+function parseComparison(scanner: Scanner, left: Operand): ParsedCondition {
   const { text, position } = scanner.token;
   const operator =
     comparisonWord(scanner.token) ?? unexpected(scanner, 'an operator: Eq, Ne, Gt, Ge, Lt, Le or Bt');
@@ -128,16 +128,16 @@ function parseComparison(scanner: Scanner, left: Operand): Joined {
   scanner.expressions += 1;
   advance(scanner);
   const right = operator === 'Bt' ? parseRange(scanner) : parseRightSum(scanner);
-  if (left.kind !== 'broken' && !holdsField(left)) {
-    note(scanner, 'the left side of each condition names a field', text, position);
+  if (left.kind !== 'broken' && !containsField(left)) {
+    recordFault(scanner, 'the left side of each condition names a field', text, position);
   }
-  const reason = right.kind === 'values' ? operatorMisfit(operator, right) : undefined;
-  if (reason !== undefined) note(scanner, reason, operator, position);
+  const reason = right.kind === 'values' ? operatorMismatch(operator, right) : undefined;
+  if (reason !== undefined) recordFault(scanner, reason, operator, position);
   const condition = { left, operator, right: reason === undefined ? right : BROKEN, position };
   return { kind: 'filter', filter: { kind: 'condition', ...condition }, startsWithNot: false };
 }
 
-function holdsField(operand: Operand): boolean {
+function containsField(operand: Operand): boolean {
   switch (operand.kind) {
     case 'name':
     case 'custom':
@@ -145,16 +145,16 @@ function holdsField(operand: Operand): boolean {
     case 'broken':
       return true;
     case 'arithmetic':
-      return holdsField(operand.left) || holdsField(operand.right);
+      return containsField(operand.left) || containsField(operand.right);
     case 'negate':
-      return holdsField(operand.operand);
+      return containsField(operand.operand);
     default:
       return false;
   }
 }
 
 /** Why the operator cannot compare with these values; undefined if it can. */
-function operatorMisfit(operator: ComparisonWord, { type, values }: Values): string | undefined {
+function operatorMismatch(operator: ComparisonWord, { type, values }: Values): string | undefined {
   if (operator === 'Eq' || operator === 'Ne') return undefined;
   if (type === 'character' || type === 'boolean' || type === 'null' || type === 'shape') {
     return `${operator} cannot compare with ${typeName(type)}, only Eq and Ne can`;
@@ -169,9 +169,9 @@ function operatorMisfit(operator: ComparisonWord, { type, values }: Values): str
 const PRODUCTS: ReadonlySet<string> = new Set(['Mul', 'Div', 'Mod']);
 
 /** Consumes the next token if it is an arithmetic operator of the given precedence. */
-function takeArithmetic(scanner: Scanner, strength: 'sum' | 'product', count: number) {
+function takeArithmetic(scanner: Scanner, precedence: 'sum' | 'product', count: number) {
   const { kind, text } = scanner.token;
-  if (kind !== 'arithmetic' || PRODUCTS.has(text) !== (strength === 'product')) return undefined;
+  if (kind !== 'arithmetic' || PRODUCTS.has(text) !== (precedence === 'product')) return undefined;
   const operator = ARITHMETIC_OPERATORS.find((word) => word === text);
   if (operator === undefined) return undefined;
   if (count > LIMITS.values) tooMany(scanner, 'values in one condition', LIMITS.values);
@@ -208,7 +208,12 @@ function fold(
   const isLong = Math.max(left.text.length, right.text.length) > LONGEST;
   const result = isLong ? undefined : calculate(operator, left, right);
   if (result === undefined || result.text.length > LONGEST) {
-    return note(scanner, `the result of ${operator} is too large to compare`, operator, right.position);
+    return recordFault(
+      scanner,
+      `the result of ${operator} is too large to compare`,
+      operator,
+      right.position,
+    );
   }
   return { kind: 'scalar', ...result, position: left.position };
 }
@@ -216,7 +221,7 @@ function fold(
 /** Whether an operator divides by zero; if so, the fault is recorded. */
 function dividesByZero(scanner: Scanner, operator: ArithmeticWord, right: NumberScalar): boolean {
   if ((operator !== 'Div' && operator !== 'Mod') || !isZero(right)) return false;
-  note(scanner, `${operator} by zero`, right.text, right.position);
+  recordFault(scanner, `${operator} by zero`, right.text, right.position);
   return true;
 }
 
@@ -228,18 +233,18 @@ const foldNegation = (number: NumberScalar, position: number): Scalar => ({
 
 // The left side: fields, and arithmetic with them
 
-type LeftSide = Joined | Operand;
+type LeftSide = ParsedCondition | Operand;
 
 function parseLeftChain(
   scanner: Scanner,
-  strength: 'sum' | 'product',
+  precedence: 'sum' | 'product',
   first: LeftSide,
   next: (scanner: Scanner, mayGroup: boolean) => LeftSide,
 ): LeftSide {
   let left = first;
   for (let count = 2; left.kind !== 'filter'; count += 1) {
     const { position } = scanner.token;
-    const operator = takeArithmetic(scanner, strength, count);
+    const operator = takeArithmetic(scanner, precedence, count);
     if (operator === undefined) return left;
     left = combineLeft(scanner, operator, left, asOperand(next(scanner, false)), position);
   }
@@ -280,13 +285,14 @@ function parseLeftNegation(scanner: Scanner): Operand {
   const negative = takeSigns(scanner);
   const operand = asOperand(parseLeftPrimary(scanner, false));
   if (!isNumeric(operand)) {
-    return note(scanner, `${typeName(seenType(operand))} cannot be negative`, '-', position);
+    return recordFault(scanner, `${typeName(apparentType(operand))} cannot be negative`, '-', position);
   }
   if (!negative) return operand;
   return isNumber(operand) ? foldNegation(operand, position) : { kind: 'negate', operand, position };
 }
 
-const isNumeric = (operand: Operand): boolean => ['field', 'integer', 'decimal'].includes(seenType(operand));
+const isNumeric = (operand: Operand): boolean =>
+  ['field', 'integer', 'decimal'].includes(apparentType(operand));
 
 function combineLeft(
   scanner: Scanner,
@@ -297,8 +303,8 @@ function combineLeft(
 ): Operand {
   const odd = [left, right].find((operand) => !isNumeric(operand));
   if (odd !== undefined) {
-    const reason = `${operator} takes numbers, not ${typeName(seenType(odd))}`;
-    return note(scanner, reason, operator, position);
+    const reason = `${operator} takes numbers, not ${typeName(apparentType(odd))}`;
+    return recordFault(scanner, reason, operator, position);
   }
   if (isNumber(right)) {
     if (isNumber(left)) return fold(scanner, operator, left, right);
@@ -308,7 +314,7 @@ function combineLeft(
 }
 
 /** The apparent type of an operand, before it is bound. */
-function seenType(operand: Operand): SeenType {
+function apparentType(operand: Operand): ApparentType {
   switch (operand.kind) {
     case 'name':
     case 'custom':
@@ -343,12 +349,12 @@ const VALUE =
 /** Left-associative; `Mul`, `Div` and `Mod` precede `Add` and `Sub`. */
 function parseRightChain(
   scanner: Scanner,
-  strength: 'sum' | 'product',
+  precedence: 'sum' | 'product',
   next: (scanner: Scanner) => RightSide,
 ): RightSide {
   let left = next(scanner);
   for (let count = 2; ; count += 1) {
-    const operator = takeArithmetic(scanner, strength, count);
+    const operator = takeArithmetic(scanner, precedence, count);
     if (operator === undefined) return left;
     left = combineRight(scanner, operator, left, next(scanner));
   }
@@ -388,7 +394,9 @@ function parseListFrom(scanner: Scanner, first: Value | Broken): RightSide {
     members.push(parseMember(scanner, 'list'));
   }
   const others = members.filter((member) => member.kind !== 'broken');
-  return first.kind === 'broken' || others.length < members.length ? BROKEN : listOf(scanner, first, others);
+  return first.kind === 'broken' || others.length < members.length
+    ? BROKEN
+    : combineMembers(scanner, first, others);
 }
 
 /** One member after a comma; the arguments of a function may contain further members. */
@@ -405,17 +413,17 @@ function parseRange(scanner: Scanner): RightSide {
   if (!at(scanner, ',')) unexpected(scanner, 'a comma and the upper end of the range');
   advance(scanner);
   const high = parseMember(scanner, 'range');
-  return low.kind === 'broken' || high.kind === 'broken' ? BROKEN : listOf(scanner, low, [high]);
+  return low.kind === 'broken' || high.kind === 'broken' ? BROKEN : combineMembers(scanner, low, [high]);
 }
 
-function listOf(scanner: Scanner, first: Value, others: readonly Value[]): RightSide {
+function combineMembers(scanner: Scanner, first: Value, others: readonly Value[]): RightSide {
   let { type } = first;
   for (const value of others) {
     const shared = sharedType(type, value.type);
     if (shared === undefined) {
       const [one, other] = [typeName(first.type), typeName(value.type)];
       const reason = `the values differ in type, ${one} comes first and ${other} here`;
-      return note(scanner, reason, tokenOf(value), value.position);
+      return recordFault(scanner, reason, tokenOf(value), value.position);
     }
     type = shared;
   }
@@ -436,7 +444,8 @@ function parseRightNegation(scanner: Scanner): RightSide {
   const side = parseRightPrimary(scanner);
   if (side.kind === 'broken') return BROKEN;
   const number = oneNumber(side);
-  if (number === undefined) return note(scanner, 'only a single number can be negative', '-', position);
+  if (number === undefined)
+    return recordFault(scanner, 'only a single number can be negative', '-', position);
   return negative ? single(foldNegation(number, position)) : side;
 }
 
@@ -456,7 +465,7 @@ function combineRight(
   if (first !== undefined && second !== undefined) return single(fold(scanner, operator, first, second));
   const odd = first === undefined ? left : right;
   const found = odd.values.length > 1 ? 'a list' : typeName(odd.type);
-  return note(scanner, `${operator} takes numbers, not ${found}`, operator, odd.position);
+  return recordFault(scanner, `${operator} takes numbers, not ${found}`, operator, odd.position);
 }
 
 // Calls
@@ -513,12 +522,12 @@ function resolve(scanner: Scanner, name: Token, found: readonly Argument[]): Cal
     return BROKEN;
   }
   const scalars = found.filter((argument): argument is Scalar => argument.kind === 'scalar');
-  const reason = misfit(text, rule, found) ?? unfitValue(text, rule, scalars);
-  if (reason !== undefined) return note(scanner, reason, text, position);
+  const reason = argumentMismatch(text, rule, found) ?? invalidArgument(text, rule, scalars);
+  if (reason !== undefined) return recordFault(scanner, reason, text, position);
   const [first] = found;
   if (first?.kind === 'broken') return BROKEN;
   if (rule.kind !== 'field' && rule.kind !== 'all' && rule.kind !== 'cast') {
-    return workOut(scanner, rule, scalars, position);
+    return evaluateCall(scanner, rule, scalars, position);
   }
   const of = rule.kind === 'field' ? rule.name : rule.kind;
   switch (first?.kind) {
@@ -528,7 +537,8 @@ function resolve(scanner: Scanner, name: Token, found: readonly Argument[]): Cal
       return { kind: 'call', function: of, of: first, rest: scalars, position };
   }
   const [value, ...rest] = scalars;
-  if (rule.kind === 'all' || value === undefined) return note(scanner, `${of}() takes a field`, of, position);
+  if (rule.kind === 'all' || value === undefined)
+    return recordFault(scanner, `${of}() takes a field`, of, position);
   if (rule.kind === 'cast') {
     return { kind: 'scalar', ...foldCast(value, castType(rest[0]?.text ?? '') ?? 'character'), position };
   }
@@ -536,12 +546,13 @@ function resolve(scanner: Scanner, name: Token, found: readonly Argument[]): Cal
     value.text,
     rest.map((scalar) => scalar.text),
   );
-  if (result === undefined) return note(scanner, `${value.text} is not a day of the calendar`, of, position);
+  if (result === undefined)
+    return recordFault(scanner, `${value.text} is not a day of the calendar`, of, position);
   return { kind: 'scalar', type: rule.gives, text: result, position };
 }
 
 /** Why the arguments do not fit the function; undefined if they do. */
-function misfit(name: string, rule: FunctionRule, found: readonly Argument[]): string | undefined {
+function argumentMismatch(name: string, rule: FunctionRule, found: readonly Argument[]): string | undefined {
   const most = rule.takes.length;
   const least = most - (rule.optional ?? 0);
   if (found.length < least || found.length > most) {
@@ -549,17 +560,17 @@ function misfit(name: string, rule: FunctionRule, found: readonly Argument[]): s
     return `${name}() takes ${count} ${count === '1' ? 'argument' : 'arguments'}, not ${found.length}`;
   }
   for (const [index, argument] of found.entries()) {
-    const taken: readonly SeenType[] = rule.takes[index] ?? [];
+    const taken: readonly ApparentType[] = rule.takes[index] ?? [];
     const nested = argument.kind === 'clock' || argument.kind === 'pattern' || argument.kind === 'range';
-    if (!nested && taken.includes(seenType(argument))) continue;
-    const given = nested ? 'a function of its own' : typeName(seenType(argument));
+    if (!nested && taken.includes(apparentType(argument))) continue;
+    const given = nested ? 'a function of its own' : typeName(apparentType(argument));
     return `argument ${index + 1} of ${name}() is ${given}, not ${taken.map(typeName).join(' or ')}`;
   }
   return undefined;
 }
 
 /** Restrictions of arguments that their types do not express. */
-function unfitValue(name: string, rule: FunctionRule, scalars: readonly Scalar[]): string | undefined {
+function invalidArgument(name: string, rule: FunctionRule, scalars: readonly Scalar[]): string | undefined {
   if (rule.kind === 'cast' && castType(scalars.at(-1)?.text ?? '') === undefined) {
     return "cast() takes a field or value and one of 'character', 'decimal', 'integer'";
   }
@@ -573,7 +584,7 @@ function unfitValue(name: string, rule: FunctionRule, scalars: readonly Scalar[]
 type RuleOf<K extends FunctionRule['kind']> = Extract<FunctionRule, { readonly kind: K }>;
 
 /** The value of a function without fields. */
-function workOut(
+function evaluateCall(
   scanner: Scanner,
   rule: RuleOf<'clock' | 'instant' | 'pattern' | 'range' | 'shape'>,
   scalars: readonly Scalar[],
@@ -590,7 +601,7 @@ function workOut(
       const { name, gives: type } = rule;
       const count = Number(first);
       if ((name === 'days' || name === 'weekdays') && Math.abs(count) > LIMITS.days) {
-        return noteLarge(scanner, `days away in ${name}()`, LIMITS.days, name, position);
+        return recordTooLarge(scanner, `days away in ${name}()`, LIMITS.days, name, position);
       }
       return { kind: 'clock', type, function: name, count, position };
     }
@@ -599,7 +610,7 @@ function workOut(
     case 'shape': {
       const { name } = rule;
       const shape = readShape(name, texts);
-      if ('reason' in shape) return note(scanner, shape.reason, name, position);
+      if ('reason' in shape) return recordFault(scanner, shape.reason, name, position);
       return { kind: 'shape', type: 'shape', geometry: shape.geometry, function: name, position };
     }
   }
@@ -615,16 +626,16 @@ function pattern(
   if (name === 'regex') {
     if (!/^i*$/.test(flags)) {
       const reason = `regex() takes the flag 'i' or none, not '${shortened(flags)}'`;
-      return note(scanner, reason, name, position);
+      return recordFault(scanner, reason, name, position);
     }
     const check = checkRegularExpression(text, scanner.patterns);
     if (check.kind === 'large') {
-      return noteLarge(scanner, 'steps in its regular expressions', LARGEST_PATTERNS, name, position);
+      return recordTooLarge(scanner, 'steps in its regular expressions', LARGEST_PATTERNS, name, position);
     }
     scanner.patterns += check.size;
     if (check.kind === 'wrong') {
       const reason = `this is not a valid regular expression: ${shortened(check.reason)}`;
-      return note(scanner, reason, name, position);
+      return recordFault(scanner, reason, name, position);
     }
   }
   const ignoreCase = name === 'regex' && flags !== '';
@@ -706,18 +717,24 @@ function parenthesized<T>(scanner: Scanner, parse: () => T): T {
 }
 
 /** Records a fault after which parsing continues. */
-function note(scanner: Scanner, reason: string, token: string, position: number): Broken {
+function recordFault(scanner: Scanner, reason: string, token: string, position: number): Broken {
   scanner.faults.push(typeFault(reason, token, position));
   return BROKEN;
 }
 
-function noteLarge(scanner: Scanner, what: string, limit: number, token: string, position: number): Broken {
+function recordTooLarge(
+  scanner: Scanner,
+  what: string,
+  limit: number,
+  token: string,
+  position: number,
+): Broken {
   scanner.faults.push(fault('filterTooLarge', { option: FILTER, what, limit, position }, token));
   return BROKEN;
 }
 
 /** Ends parsing: nothing after this fault can be understood. */
-function stop(scanner: Scanner, found: Fault): never {
+function throwFault(scanner: Scanner, found: Fault): never {
   scanner.faults.push(found);
   throw found.raise({});
 }
@@ -733,12 +750,12 @@ function describe(token: Token): string {
 function unexpected(scanner: Scanner, expected: string): never {
   const { token } = scanner;
   const facts = { option: FILTER, position: token.position, found: describe(token), expected };
-  return stop(scanner, fault('syntax', facts, token.text));
+  return throwFault(scanner, fault('syntax', facts, token.text));
 }
 
 function tooMany(scanner: Scanner, what: string, limit: number, token: Token = scanner.token): never {
   const facts = { option: FILTER, what, limit, position: token.position };
-  return stop(scanner, fault('filterTooLarge', facts, token.text));
+  return throwFault(scanner, fault('filterTooLarge', facts, token.text));
 }
 
 // Tokens. The order in which forms are tried is part of the language: NULL precedes field names, so no field can begin with "Null";

@@ -15,7 +15,7 @@ import {
   bindSelection,
   type NativeExpansion,
   type NativeSelection,
-  type Offered,
+  type OfferedExpansions,
   type SelectedMembers,
 } from './selection.ts';
 
@@ -46,7 +46,7 @@ export interface NativeRequest {
 }
 
 /** What a collection accepts. */
-export interface NativeBounds extends Offered {
+export interface NativeBounds extends OfferedExpansions {
   readonly names: NativeNames;
   readonly parameters: readonly ParameterName[];
   readonly limit: { readonly most: number; readonly default?: number };
@@ -87,7 +87,7 @@ const CONFLICTS: readonly (readonly [ParameterName, ParameterName, string])[] = 
   ['_page', '_skip', 'both set where the page begins'],
 ];
 
-function checkTogether(given: NativeParameters['given']): void {
+function checkConflicts(given: NativeParameters['given']): void {
   for (const [first, second, reason] of CONFLICTS) {
     const ordersNothing = second === '_orderby' && given.get(second)?.trim() === '';
     if (given.has(first) && given.has(second) && !ordersNothing) {
@@ -104,7 +104,7 @@ function readPosition(given: NativeParameters['given']): PageStart {
   return { kind: 'start' };
 }
 
-function checkTaken(given: NativeParameters['given'], { parameters, names }: NativeBounds): void {
+function checkAccepted(given: NativeParameters['given'], { parameters, names }: NativeBounds): void {
   for (const name of given.keys()) {
     if (parameters.includes(name)) continue;
     const taken = parameters.length === 0 ? 'none' : parameters.join(', ');
@@ -118,13 +118,16 @@ function checkTaken(given: NativeParameters['given'], { parameters, names }: Nat
  *   `optionInvalid` (native 1053) for the rest
  */
 export function bindParameters({ given }: NativeParameters, bounds: NativeBounds): NativeRequest {
-  const { names, now, limit: bound } = bounds;
-  checkTaken(given, bounds);
-  checkTogether(given);
+  const { names, now, limit: limitBounds } = bounds;
+  checkAccepted(given, bounds);
+  checkConflicts(given);
   const position = readPosition(given);
   const pagination = readPagination(given.get('_pagination'));
-  const asked = given.get('_limit');
-  const limit = asked === undefined ? bound.default : wholeNumber('_limit', asked, 1, bound.most);
+  const requestedLimit = given.get('_limit');
+  const limit =
+    requestedLimit === undefined
+      ? limitBounds.default
+      : wholeNumber('_limit', requestedLimit, 1, limitBounds.most);
   const order = bindOrder(given.get('_orderby') ?? '', names);
   const filter = bindFilter(given.get('_filter') ?? '', names, { now });
   return {
@@ -150,7 +153,7 @@ interface ListedName {
   readonly descending: boolean;
 }
 
-function look({ text }: Item, names: NativeNames): ListedName | undefined {
+function resolveName({ text }: Item, names: NativeNames): ListedName | undefined {
   const [whole, sign, plain, group = '', label = ''] = TERM.exec(text) ?? [];
   if (whole === undefined) return undefined;
   const descending = sign === '-';
@@ -160,7 +163,7 @@ function look({ text }: Item, names: NativeNames): ListedName | undefined {
 }
 
 /** The errors for an item of a list. */
-function refusals(option: string, { text, position }: Item, names: NativeNames) {
+function itemErrors(option: string, { text, position }: Item, names: NativeNames) {
   const extras = { target: option };
   return {
     malformed: (expected: string) =>
@@ -180,24 +183,24 @@ function refusals(option: string, { text, position }: Item, names: NativeNames) 
  *
  * @throws PlatError `fieldUnknown`, `typeMismatch`, `optionInvalid`
  */
-export function fieldIn(option: string, item: Item, names: NativeNames): Field {
-  const refused = refusals(option, item, names);
-  const named = look(item, names);
-  if (named === undefined || named.descending) throw refused.malformed('fields with commas between them');
+export function bindField(option: string, item: Item, names: NativeNames): Field {
+  const errors = itemErrors(option, item, names);
+  const named = resolveName(item, names);
+  if (named === undefined || named.descending) throw errors.malformed('fields with commas between them');
   const { found, name } = named;
-  if (found.kind === 'hidden' || found.kind === 'unknown') throw refused.unknown(named);
+  if (found.kind === 'hidden' || found.kind === 'unknown') throw errors.unknown(named);
   if (found.kind === 'field' && found.via.length === 0) return found.field;
-  throw refused.mismatch(name, 'is not a field of these records');
+  throw errors.mismatch(name, 'is not a field of these records');
 }
 
 function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
-  const refused = refusals(ORDER, item, names);
-  const named = look(item, names);
+  const errors = itemErrors(ORDER, item, names);
+  const named = resolveName(item, names);
   if (named === undefined) {
-    throw refused.malformed('fields with commas between them, each with "-" in front for descending');
+    throw errors.malformed('fields with commas between them, each with "-" in front for descending');
   }
   const { name, found, descending } = named;
-  const refuse = (reason: string) => refused.mismatch(name, reason);
+  const refuse = (reason: string) => errors.mismatch(name, reason);
   switch (found.kind) {
     case 'field': {
       const { field, via } = found;
@@ -214,7 +217,7 @@ function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
       throw refuse('is a point and cannot be used for ordering');
     case 'hidden':
     case 'unknown':
-      throw refused.unknown(named);
+      throw errors.unknown(named);
   }
 }
 

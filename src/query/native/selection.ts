@@ -31,13 +31,13 @@ export interface NativeSelection extends Selection {
 export type SelectedMembers = Readonly<Partial<Record<NativeExpansion, readonly string[]>>>;
 
 /** The expansions that a collection offers. */
-export interface Offered {
+export interface OfferedExpansions {
   readonly expansions: readonly NativeExpansion[];
   /** The members of the records of an expansion, if they can be selected. */
   readonly membersOf?: (expansion: NativeExpansion) => readonly string[];
 }
 
-interface Given {
+interface BoundSelection {
   readonly selection: NativeSelection;
   /** In the order of their first occurrence. */
   readonly expansions: readonly NativeExpansion[];
@@ -46,7 +46,7 @@ interface Given {
 
 const ALL: NativeSelection = { all: true, fields: [], hidden: [], computed: [], names: [] };
 
-interface Chosen {
+interface SelectionDraft {
   readonly fields: Set<Field>;
   readonly hidden: Set<Field>;
   readonly computed: Computed[];
@@ -74,21 +74,21 @@ function* counterparts(
 }
 
 /** A field under the name that the request used. */
-const shownAs = (field: Field, givenAs: string | undefined): Field =>
+const withRequestedName = (field: Field, givenAs: string | undefined): Field =>
   givenAs === undefined ? field : { ...field, nativeName: givenAs };
 
-function look(name: string, names: NativeNames): NativeName {
+function resolveName(name: string, names: NativeNames): NativeName {
   const [, group, label] = CUSTOM.exec(name) ?? [];
   return group === undefined || label === undefined ? names.find(name) : names.findCustom(group, label);
 }
 
 /** Adds a name to the selection. @returns whether it exists */
-function choose(name: string, names: NativeNames, chosen: Chosen): boolean {
+function selectName(name: string, names: NativeNames, chosen: SelectionDraft): boolean {
   if (chosen.names.has(name)) return true;
-  const found = look(name, names);
+  const found = resolveName(name, names);
   switch (found.kind) {
     case 'field':
-      chosen.fields.add(shownAs(found.field, found.givenAs));
+      chosen.fields.add(withRequestedName(found.field, found.givenAs));
       break;
     case 'computed':
       chosen.computed.push({ name, expression: found.expression });
@@ -97,7 +97,7 @@ function choose(name: string, names: NativeNames, chosen: Chosen): boolean {
       for (const field of found.fields) chosen.fields.add(field);
       break;
     case 'hidden':
-      chosen.hidden.add(shownAs(found.field, found.givenAs));
+      chosen.hidden.add(withRequestedName(found.field, found.givenAs));
       break;
     case 'constant':
       break;
@@ -121,12 +121,12 @@ export function bindSelection(
   select: string,
   expand: string,
   names: NativeNames,
-  { expansions: offered, membersOf }: Offered,
-): Given {
+  { expansions: offered, membersOf }: OfferedExpansions,
+): BoundSelection {
   const expansions = new Set<NativeExpansion>();
   const members = new Map<NativeExpansion, Set<string>>();
-  const whole = new Set<NativeExpansion>();
-  const chosen: Chosen = { fields: new Set(), hidden: new Set(), computed: [], names: new Set() };
+  const wholeExpansions = new Set<NativeExpansion>();
+  const chosen: SelectionDraft = { fields: new Set(), hidden: new Set(), computed: [], names: new Set() };
   const unknown = (
     text: string,
     resource: string,
@@ -144,12 +144,12 @@ export function bindSelection(
     const known = part === undefined ? [] : (membersOf?.(part) ?? []);
     if (expansion !== undefined) {
       expansions.add(expansion);
-      whole.add(expansion);
+      wholeExpansions.add(expansion);
     } else if (part !== undefined && known.length > 0) {
       if (!known.includes(member)) throw unknown(member, part, position, nearestName(member, known));
       expansions.add(part);
       members.set(part, (members.get(part) ?? new Set()).add(member));
-    } else if (!choose(name, names, chosen)) {
+    } else if (!selectName(name, names, chosen)) {
       const others = CUSTOM.test(name)
         ? nearestName(name, names.customNames())
         : nearestOfEither(name, suggestions(names, offered), counterparts(names, offered));
@@ -157,14 +157,14 @@ export function bindSelection(
     }
   }
   for (const { text: name } of readList('_expand', expand)) {
-    expansions.add(offered.find((one) => one === name) ?? refuse(name, names, offered));
+    expansions.add(offered.find((one) => one === name) ?? throwUnknownExpansion(name, names, offered));
   }
   const { fields, hidden, computed, names: named } = chosen;
   const selection =
     selected.length === 0
       ? ALL
       : { all: false, fields: [...fields], hidden: [...hidden], computed, names: [...named] };
-  const narrowed = [...members].filter(([expansion]) => !whole.has(expansion));
+  const narrowed = [...members].filter(([expansion]) => !wholeExpansions.has(expansion));
   return {
     selection,
     expansions: [...expansions],
@@ -172,7 +172,7 @@ export function bindSelection(
   };
 }
 
-function refuse(name: string, names: NativeNames, offered: readonly string[]): never {
+function throwUnknownExpansion(name: string, names: NativeNames, offered: readonly string[]): never {
   const named = [...counterparts(names, offered)].filter(([, here]) => offered.includes(here));
   const nearest = nearestOfEither(name, offered, named);
   const known = offered.length === 0 ? 'nothing here' : offered.join(', ');

@@ -5,7 +5,7 @@
 import type { Distance, Expression, Location, Point } from '../tree.ts';
 import { type Area, isRing, readWellKnownText } from '../well-known-text.ts';
 import type { ShapeFunction } from './functions.ts';
-import { negate, together } from './logic.ts';
+import { joinTerms, negate } from './logic.ts';
 
 type Line = readonly Point[];
 
@@ -79,7 +79,7 @@ function readGeometry(text: string): Extract<Geometry, { kind: 'areas' | 'points
 /** The largest number of points of the lines around which a radius is drawn. */
 const MOST_POINTS = 100;
 
-const AROUND =
+const RADIUS_USAGE =
   'radius() takes one point "latitude longitude", a ListingKey, or a point or line of well-known text, such as POINT(lon lat)';
 
 function readRadius(text: string, length: string): ReadShape {
@@ -88,7 +88,7 @@ function readRadius(text: string, length: string): ReadShape {
   if (LOOKS_WELL_KNOWN.test(text)) {
     const found = readGeometry(text);
     if (found === undefined) {
-      return { reason: `${AROUND}, with a space between the two numbers and commas between points` };
+      return { reason: `${RADIUS_USAGE}, with a space between the two numbers and commas between points` };
     }
     if (found.kind === 'areas') {
       return { reason: 'radius() goes around points and lines of well-known text; wkt() takes polygons' };
@@ -100,7 +100,7 @@ function readRadius(text: string, length: string): ReadShape {
   }
   if (isRecord(text)) return { geometry: { kind: 'circle-around', record: text, miles } };
   const [center, second] = readPoints(text) ?? [];
-  if (center === undefined || second !== undefined) return { reason: AROUND };
+  if (center === undefined || second !== undefined) return { reason: RADIUS_USAGE };
   return { geometry: { kind: 'circle', center, miles } };
 }
 
@@ -191,15 +191,15 @@ export function shapeProblem(
 export function shapeCondition(location: Location, geometry: Geometry): Expression {
   switch (geometry.kind) {
     case 'circle':
-      return around(location, geometry.center, geometry.miles);
+      return withinDistance(location, geometry.center, geometry.miles);
     case 'circle-around': {
       const { latitude, longitude } = location;
-      return around(location, { key: geometry.record, latitude, longitude }, geometry.miles);
+      return withinDistance(location, { key: geometry.record, latitude, longitude }, geometry.miles);
     }
     case 'around':
-      return together(
+      return joinTerms(
         'or',
-        geometry.lines.flatMap((line) => aroundLine(location, line, geometry.miles)),
+        geometry.lines.flatMap((line) => withinDistanceOfLine(location, line, geometry.miles)),
       );
     case 'areas':
       return withinAny(location, geometry.areas);
@@ -217,20 +217,20 @@ export function shapeCondition(location: Location, geometry: Geometry): Expressi
 }
 
 const withinAny = (location: Location, areas: readonly Area[]): Expression =>
-  together(
+  joinTerms(
     'or',
     areas.map((area) => withinArea(location, area)),
   );
 
 function withinArea(location: Location, [outer = [], ...holes]: Area): Expression {
   const within = (polygon: Line): Expression => ({ kind: 'within', location, polygon });
-  return together('and', [within(outer), ...holes.map((hole) => negate(within(hole)))]);
+  return joinTerms('and', [within(outer), ...holes.map((hole) => negate(within(hole)))]);
 }
 
 /** A line as a ring that runs along it and back, which has a border but no interior. */
 const ringOf = (line: Line): Line => [...line, ...line.toReversed().slice(1)];
 
-function around(location: Location, to: Distance['to'], miles: number): Expression {
+function withinDistance(location: Location, to: Distance['to'], miles: number): Expression {
   return {
     kind: 'compare',
     operator: 'le',
@@ -240,12 +240,12 @@ function around(location: Location, to: Distance['to'], miles: number): Expressi
 }
 
 /** Around a line: around each of its points, and beside each of its segments. */
-function aroundLine(location: Location, line: Line, miles: number): Expression[] {
+function withinDistanceOfLine(location: Location, line: Line, miles: number): Expression[] {
   return line.flatMap((point, index) => {
     const before = line[index - 1];
-    const circle = around(location, point, miles);
+    const circle = withinDistance(location, point, miles);
     if (before === undefined || same(before, point)) return [circle];
-    return [circle, withinArea(location, [beside(before, point, miles * METERS_IN_A_MILE)])];
+    return [circle, withinArea(location, [bandAlongSegment(before, point, miles * METERS_IN_A_MILE)])];
   });
 }
 
@@ -253,7 +253,7 @@ function aroundLine(location: Location, line: Line, miles: number): Expression[]
  * The points within a distance of a segment, without those around its ends: a rectangle on a map that scales longitude as at the
  * middle of the segment.
  */
-function beside(begin: Point, end: Point, meters: number): Line {
+function bandAlongSegment(begin: Point, end: Point, meters: number): Line {
   const shrinks = Math.cos((((begin.latitude + end.latitude) / 2) * Math.PI) / 180);
   const east = (end.longitude - begin.longitude) * shrinks;
   const north = end.latitude - begin.latitude;

@@ -47,20 +47,20 @@ import {
   asDuration,
   castable,
   commonType,
+  convertTo,
+  describeExpression,
+  describeType,
   EDM_TYPES,
   type EdmType,
   exactLiteral,
   FUNCTIONS,
   fieldType,
-  fit,
   inOwnZone,
-  inWords,
   isNumber,
   isShape,
   lengthOf,
   literalValue,
   NULL,
-  typeInWords,
   zoneOffset,
 } from './values.ts';
 
@@ -87,7 +87,7 @@ interface OneRecord {
 }
 
 /** The values of a multi-valued field, or the records that a navigation leads to. */
-interface Many {
+interface ManyValues {
   readonly kind: 'collection';
   readonly name: string;
   readonly over: Collection;
@@ -100,7 +100,7 @@ interface Many {
 type Meaning =
   | OneValue
   | OneRecord
-  | Many
+  | ManyValues
   | { readonly kind: 'list'; readonly items: readonly OneValue[] }
   /** The point of a record. */
   | { readonly kind: 'location'; readonly location: Location };
@@ -209,14 +209,14 @@ export function fieldUnknown(
 /**
  * Binds an expression that must be true or false.
  *
- * @param asking what requires it, for the message
+ * @param requiredBy what requires it, for the message
  * @throws typeMismatch for any other type
  */
-export function bindCondition(env: Environment, node: Node, asking: string): Expression {
+export function bindCondition(env: Environment, node: Node, requiredBy: string): Expression {
   const expression = bindValue(env, node);
   const type = typeOf(expression);
   if (type === 'boolean' || type === 'null') return expression;
-  throw mismatch(env, node, `${asking} takes a condition, not ${inWords(expression)}`);
+  throw mismatch(env, node, `${requiredBy} takes a condition, not ${describeExpression(expression)}`);
 }
 
 /** Binds one value of any type. */
@@ -309,9 +309,9 @@ function bindOperation(
 }
 
 /** Binds an operand of `and` or `or`; a bare field or alias counts as a term, too. */
-function bindTerm(env: Environment, node: Node, asking: string): Expression {
+function bindTerm(env: Environment, node: Node, requiredBy: string): Expression {
   if (node.kind === 'path' || node.kind === 'literal') countTerm(env, node);
-  return bindCondition(env, node, asking);
+  return bindCondition(env, node, requiredBy);
 }
 
 function bindBinary(env: Environment, node: NodeOf<'binary'>): Expression {
@@ -349,9 +349,9 @@ function bindHead(env: Environment, head: Segment): Meaning {
   switch (head.kind) {
     case 'it':
       if (env.query.isExpansion) throw unsupported(env, head, '$it, the outer record, inside an expansion');
-      return accessible(env, head, env.query.record);
+      return requireAccessible(env, head, env.query.record);
     case 'this':
-      return accessible(env, head, env.self);
+      return requireAccessible(env, head, env.self);
     case 'at': {
       const alias = env.query.aliases.get(head.name);
       if (alias) return bindNamed(env, head, alias);
@@ -362,7 +362,7 @@ function bindHead(env: Environment, head: Segment): Meaning {
     case 'name': {
       const variable = env.variables.get(head.name);
       if (variable) return variable;
-      const self = accessible(env, head, env.self);
+      const self = requireAccessible(env, head, env.self);
       const computed = self === env.query.record ? env.query.computed.get(head.name) : undefined;
       if (computed && computed.before < env.query.usable) return bindNamed(env, head, computed);
       if (self.kind === 'record') return memberOf(env, self, head);
@@ -374,7 +374,7 @@ function bindHead(env: Environment, head: Segment): Meaning {
 }
 
 /** The record or value to which a name is relative; an alias of an outer query has none. */
-function accessible(env: Environment, segment: Start, self: OneRecord | OneValue | undefined) {
+function requireAccessible(env: Environment, segment: Start, self: OneRecord | OneValue | undefined) {
   if (self && env.self) return self;
   throw unsupported(env, segment, 'an alias of the request that names fields, used inside an expansion,');
 }
@@ -399,20 +399,20 @@ function follow(env: Environment, meaning: Meaning, segment: Segment): Meaning {
   switch (meaning.kind) {
     case 'record': {
       if (segment.kind === 'name') return memberOf(env, meaning, segment);
-      if (isForeign(segment)) throw unsupported(env, segment, describe(segment));
+      if (isUnsupported(segment)) throw unsupported(env, segment, describe(segment));
       const name = meaning.via.at(-1)?.name ?? 'the record';
       throw mismatch(env, segment, `${name} is one record, not a list, so it has no ${describe(segment)}`);
     }
     case 'collection':
-      return followMany(env, meaning, segment);
+      return followCollection(env, meaning, segment);
     default:
-      if (isForeign(segment)) throw unsupported(env, segment, describe(segment));
+      if (isUnsupported(segment)) throw unsupported(env, segment, describe(segment));
       throw mismatch(env, segment, `a single value has no ${describe(segment)}`);
   }
 }
 
 /** Segments that the grammar allows but this service does not have: type casts, bound functions, keys, annotations. */
-const isForeign = (segment: Segment): boolean =>
+const isUnsupported = (segment: Segment): boolean =>
   segment.kind === 'call' ||
   segment.kind === 'key' ||
   segment.kind === 'at' ||
@@ -483,7 +483,7 @@ function memberOf(env: Environment, record: OneRecord, segment: Segment & { kind
 
 type SegmentOf<Kind extends Segment['kind']> = Extract<Segment, { kind: Kind }>;
 
-function followMany(env: Environment, many: Many, segment: Segment): Meaning {
+function followCollection(env: Environment, many: ManyValues, segment: Segment): Meaning {
   switch (segment.kind) {
     case 'lambda':
       return { kind: 'value', expression: bindLambda(env, many, segment) };
@@ -491,28 +491,28 @@ function followMany(env: Environment, many: Many, segment: Segment): Meaning {
       return { kind: 'value', expression: bindCount(env, many, segment) };
     case 'filter': {
       countTerm(env, segment);
-      const filter = bindCondition(insideOf(env, many, segment), segment.predicate, '$filter');
-      return { ...many, ...both(many.predicate, filter) };
+      const filter = bindCondition(insideCollection(env, many, segment), segment.predicate, '$filter');
+      return { ...many, ...withPredicate(many.predicate, filter) };
     }
   }
-  if (isForeign(segment)) throw unsupported(env, segment, describe(segment));
+  if (isUnsupported(segment)) throw unsupported(env, segment, describe(segment));
   const { name } = many;
   throw mismatch(env, segment, `${name} is a list, so ${describe(segment)} must be inside ${name}/any(x: …)`);
 }
 
 /** The environment inside a lambda: the outer record remains accessible, and the variable has the next scope. */
-function inside(env: Environment, { start }: Start): Environment {
+function insideLambda(env: Environment, { start }: Start): Environment {
   if (env.nextScope > MAX_LAMBDAS) throw tooLarge(env.source, start, 'lists inside each other', MAX_LAMBDAS);
   return { ...env, nextScope: env.nextScope + 1 };
 }
 
 /** The environment of options in parentheses, in which unprefixed names refer to the members of the collection. */
-const insideOf = (env: Environment, many: Many, segment: Start): Environment => ({
-  ...inside(env, segment),
+const insideCollection = (env: Environment, many: ManyValues, segment: Start): Environment => ({
+  ...insideLambda(env, segment),
   self: many.element(env.nextScope),
 });
 
-function bindLambda(env: Environment, many: Many, segment: SegmentOf<'lambda'>): Quantified {
+function bindLambda(env: Environment, many: ManyValues, segment: SegmentOf<'lambda'>): Quantified {
   countTerm(env, segment);
   const { operator, variable: name, predicate } = segment;
   // With a filter, `all` would have to ignore members for which the filter is false or null.
@@ -520,22 +520,28 @@ function bindLambda(env: Environment, many: Many, segment: SegmentOf<'lambda'>):
   const variable = env.nextScope;
   const { over } = many;
   if (predicate === undefined || name === undefined) {
-    return { kind: operator, over, variable, ...both(many.predicate) };
+    return { kind: operator, over, variable, ...withPredicate(many.predicate) };
   }
   const variables = new Map(env.variables).set(name, many.element(variable));
-  const condition = bindCondition({ ...inside(env, segment), variables }, predicate, operator);
-  return { kind: operator, over, variable, ...both(many.predicate, condition) };
+  const condition = bindCondition({ ...insideLambda(env, segment), variables }, predicate, operator);
+  return { kind: operator, over, variable, ...withPredicate(many.predicate, condition) };
 }
 
 /** Binds `$count`, with or without options. */
-function bindCount(env: Environment, many: Many, segment: SegmentOf<'count'>): Count {
+function bindCount(env: Environment, many: ManyValues, segment: SegmentOf<'count'>): Count {
   countTerm(env, segment);
   if (segment.search) throw unsupported(env, segment, '$search inside an expression');
-  const filter = segment.filter && bindCondition(insideOf(env, many, segment), segment.filter, '$count');
-  return { kind: 'count', over: many.over, variable: env.nextScope, ...both(many.predicate, filter) };
+  const filter =
+    segment.filter && bindCondition(insideCollection(env, many, segment), segment.filter, '$count');
+  return {
+    kind: 'count',
+    over: many.over,
+    variable: env.nextScope,
+    ...withPredicate(many.predicate, filter),
+  };
 }
 
-function both(first: Expression | undefined, second?: Expression): { predicate?: Expression } {
+function withPredicate(first: Expression | undefined, second?: Expression): { predicate?: Expression } {
   const predicate: Expression | undefined =
     first && second ? { kind: 'and', terms: [first, second] } : (first ?? second);
   return predicate === undefined ? {} : { predicate };
@@ -547,8 +553,8 @@ function bindComparison(env: Environment, node: NodeOf<'binary'>, operator: Comp
   const left = bindNode(env, node.left);
   const right = bindNode(env, node.right);
   return (
-    presence(left, right, operator) ??
-    presence(right, left, operator) ??
+    existenceTest(left, right, operator) ??
+    existenceTest(right, left, operator) ??
     compare(
       env,
       isLiteral(left) && !isLiteral(right) ? node.left : node.right,
@@ -563,7 +569,11 @@ const isLiteral = (meaning: Meaning): boolean =>
   meaning.kind === 'value' && meaning.expression.kind === 'literal';
 
 /** Tests whether a related record exists: `ListAgent eq null` tests its key. */
-function presence(record: Meaning, other: Meaning, operator: ComparisonOperator): Expression | undefined {
+function existenceTest(
+  record: Meaning,
+  other: Meaning,
+  operator: ComparisonOperator,
+): Expression | undefined {
   const isNull = other.kind === 'value' && typeOf(other.expression) === 'null';
   if (record.kind !== 'record' || record.via.length === 0 || !isNull) return undefined;
   if (operator !== 'eq' && operator !== 'ne') return undefined;
@@ -578,7 +588,7 @@ function presence(record: Meaning, other: Meaning, operator: ComparisonOperator)
 /** The types whose literals are compared with all digits of their fraction. */
 const WITH_FRACTION: ReadonlySet<ValueType> = new Set(['timestamp', 'time']);
 
-const compared = ({ expression, written }: OneValue): Expression =>
+const exactOperand = ({ expression, written }: OneValue): Expression =>
   expression.kind === 'literal' && written !== undefined && WITH_FRACTION.has(expression.type)
     ? exactLiteral(expression, written)
     : expression;
@@ -592,10 +602,10 @@ function compare(
   right: OneValue,
 ): Expression {
   if (operator === 'eq' || operator === 'ne') {
-    const spelled = inAnySpelling(left, right) ?? inAnySpelling(right, left);
+    const spelled = equalsAnySpelling(left, right) ?? equalsAnySpelling(right, left);
     if (spelled) return operator === 'eq' ? spelled : { kind: 'not', operand: spelled };
   }
-  const pair = align(compared(left), compared(right));
+  const pair = align(exactOperand(left), exactOperand(right));
   // Records contain no shapes, so a shape cannot be compared with anything, not even null.
   if (pair === undefined || pair.some((side) => isShape(typeOf(side)))) {
     throw incomparable(env, node, left, right);
@@ -612,23 +622,23 @@ function incomparable(env: Environment, node: Start, left: OneValue, right: OneV
     if (type !== 'duration' && !isShape(type) && typeOf(other.expression) === 'string') {
       hint = ` (write '${shown(literal.written ?? String(value))}' for a string)`;
     }
-    if (type === 'string') hint = ` (${typeInWords(typeOf(other.expression))} must be without quotes)`;
+    if (type === 'string') hint = ` (${describeType(typeOf(other.expression))} must be without quotes)`;
   }
-  const sides = `${inWords(left.expression)} and ${inWords(right.expression)}`;
+  const sides = `${describeExpression(left.expression)} and ${describeExpression(right.expression)}`;
   return mismatch(env, node, `${sides} cannot be compared${hint}`);
 }
 
 /** All spellings of a lookup value that records may contain. */
-function spellings({ lookup, isMember }: OneValue, literal: Literal): readonly Literal[] {
+function literalsOfSpellings({ lookup, isMember }: OneValue, literal: Literal): readonly Literal[] {
   if (literal.type !== 'string') return [literal];
   const texts = isMember === true ? textsOfIdentifier(literal.value) : [literal.value];
   const values = new Set(texts.flatMap((text) => spellingsOf(lookup, text)));
   return [...values].map((value) => ({ kind: 'literal', type: 'string', value }));
 }
 
-function inAnySpelling(operand: OneValue, literal: OneValue): Expression | undefined {
+function equalsAnySpelling(operand: OneValue, literal: OneValue): Expression | undefined {
   if (literal.expression.kind !== 'literal') return undefined;
-  const values = spellings(operand, literal.expression);
+  const values = literalsOfSpellings(operand, literal.expression);
   return values.length > 1 ? { kind: 'in', operand: operand.expression, values } : undefined;
 }
 
@@ -648,7 +658,7 @@ function bindMembership(env: Environment, node: NodeOf<'binary'>): Expression {
 
 function inList(env: Environment, node: Start, operand: OneValue, items: readonly OneValue[]): Expression {
   const literals = items.flatMap((item) => {
-    const literal = compared(item);
+    const literal = exactOperand(item);
     return literal.kind === 'literal' ? [{ item, literal }] : [];
   });
   if (literals.length < items.length) {
@@ -658,27 +668,27 @@ function inList(env: Environment, node: Start, operand: OneValue, items: readonl
     (common: ValueType, { literal }) => commonType(common, literal.type) ?? common,
     typeOf(operand.expression),
   );
-  const left = fit(compared(operand), type);
+  const left = convertTo(exactOperand(operand), type);
   const values = literals.map(({ item, literal }) => {
-    const value = fit(literal, type);
+    const value = convertTo(literal, type);
     if (left && value?.kind === 'literal' && !isShape(typeOf(left)) && !isShape(value.type)) return value;
     throw incomparable(env, node, operand, item);
   });
   return {
     kind: 'in',
     operand: left ?? operand.expression,
-    values: values.flatMap((value) => spellings(operand, value)),
+    values: values.flatMap((value) => literalsOfSpellings(operand, value)),
   };
 }
 
 /** Whether a collection contains a value. */
-function anyEquals(env: Environment, node: Start, many: Many, value: OneValue): Expression {
+function anyEquals(env: Environment, node: Start, many: ManyValues, value: OneValue): Expression {
   const { over, element, predicate, name } = many;
   const variable = env.nextScope;
   const member = element(variable);
   if (member.kind !== 'value') throw mismatch(env, node, `${name} is a list of records, not of values`);
   const equal = compare(env, node, 'eq', member, value);
-  return { kind: 'any', over, variable, ...both(predicate, equal) };
+  return { kind: 'any', over, variable, ...withPredicate(predicate, equal) };
 }
 
 /**
@@ -689,7 +699,7 @@ function bindHas(env: Environment, node: NodeOf<'binary'>): Expression {
   const left = bindNode(env, node.left);
   const right = bindOne(env, node.right);
   const of = left.kind === 'collection' ? left.element(env.nextScope) : left;
-  const terms = flagsOf(right, of.kind === 'value' ? of : undefined).map((flag) =>
+  const terms = splitFlags(right, of.kind === 'value' ? of : undefined).map((flag) =>
     left.kind === 'collection'
       ? anyEquals(env, node.left, left, flag)
       : compare(env, node, 'eq', singleValue(env, node.left, left), flag),
@@ -710,7 +720,7 @@ function allOf(terms: readonly Expression[]): Expression {
 }
 
 /** The members of an enumeration literal, which are separated by commas. A comma inside a known value is not a separator. */
-function flagsOf(literal: OneValue, of: OneValue | undefined): readonly OneValue[] {
+function splitFlags(literal: OneValue, of: OneValue | undefined): readonly OneValue[] {
   const { expression } = literal;
   if (expression.kind !== 'literal' || expression.type !== 'string') return [literal];
   if (of?.lookup?.spellings.has(expression.value)) return [literal];
@@ -729,7 +739,11 @@ function bindArithmetic(env: Environment, node: NodeOf<'binary'>, operator: Arit
   if (type !== undefined) {
     return types.includes('null') ? NULL : { kind: 'arithmetic', type, operator, left, right };
   }
-  throw mismatch(env, node, `${operator} does not work on ${inWords(given[0])} and ${inWords(given[1])}`);
+  throw mismatch(
+    env,
+    node,
+    `${operator} does not work on ${describeExpression(given[0])} and ${describeExpression(given[1])}`,
+  );
 }
 
 /** The negation of a literal is a literal. */
@@ -747,7 +761,7 @@ function bindNegation(env: Environment, node: NodeOf<'negate'>): Expression {
     }
   }
   if (isNumber(type) || type === 'duration') return { kind: 'negate', type, operand };
-  throw mismatch(env, node, `${inWords(operand)} has no negative`);
+  throw mismatch(env, node, `${describeExpression(operand)} has no negative`);
 }
 
 type Typed = NodeOf<'cast' | 'isof'>;
@@ -768,7 +782,7 @@ function bindCast(env: Environment, node: Typed): Expression {
   const edm = edmTypeOf(env, node);
   const operand = typedOperand(env, node);
   if (castable(typeOf(operand), edm.type)) return { kind: 'cast', ...edm, operand };
-  throw mismatch(env, node, `${inWords(operand)} cannot be cast to ${typeInWords(edm.type)}`);
+  throw mismatch(env, node, `${describeExpression(operand)} cannot be cast to ${describeType(edm.type)}`);
 }
 
 /** `isof(x, Edm.…)`: true for values of that declared type, false for others and for null. */
@@ -795,9 +809,13 @@ function bindCase(env: Environment, node: NodeOf<'case'>): Expression {
     'null',
   );
   const branches = bound.map(({ node: branch, when, result }) => {
-    const then = fit(result, type);
+    const then = convertTo(result, type);
     if (then) return { when, then };
-    throw mismatch(env, branch, `case cannot return both ${typeInWords(type)} and ${inWords(result)}`);
+    throw mismatch(
+      env,
+      branch,
+      `case cannot return both ${describeType(type)} and ${describeExpression(result)}`,
+    );
   });
   return type === 'null' ? NULL : { kind: 'case', type, branches };
 }
@@ -805,19 +823,19 @@ function bindCase(env: Environment, node: NodeOf<'case'>): Expression {
 // Functions (5.1.1.5 to 5.1.1.11)
 
 type Call = NodeOf<'call'>;
-type Listed = keyof typeof FUNCTIONS;
+type TableFunction = keyof typeof FUNCTIONS;
 
-const isListed = (name: string): name is Listed => Object.hasOwn(FUNCTIONS, name);
+const isTableFunction = (name: string): name is TableFunction => Object.hasOwn(FUNCTIONS, name);
 
 /** Further names to suggest for an unknown function. */
 const SPECIAL = ['matchespattern', 'geo.distance', 'geo.intersects', 'cast', 'isof', 'case'];
 /** Functions of OData that no type of field here supports. */
-const MEANINGLESS = new Set(['geo.length', 'hassubset', 'hassubsequence']);
+const UNSUPPORTED_FUNCTIONS = new Set(['geo.length', 'hassubset', 'hassubsequence']);
 
 /** Binds a function call; names of functions are case-insensitive. */
 function bindCall(env: Environment, node: Call): Expression {
   const name = node.name.toLowerCase();
-  if (isListed(name)) return bindListed(env, node, name);
+  if (isTableFunction(name)) return bindTableFunction(env, node, name);
   switch (name) {
     case 'matchespattern':
       return bindMatches(env, node);
@@ -825,7 +843,7 @@ function bindCall(env: Environment, node: Call): Expression {
     case 'geo.intersects':
       return bindGeography(env, node, name);
   }
-  if (MEANINGLESS.has(name) || name.includes('.')) {
+  if (UNSUPPORTED_FUNCTIONS.has(name) || name.includes('.')) {
     throw unsupported(env, node, `the function ${shown(node.name)}`);
   }
   const nearest = nearestName(name, [...Object.keys(FUNCTIONS), ...SPECIAL]);
@@ -833,7 +851,7 @@ function bindCall(env: Environment, node: Call): Expression {
   throw syntaxError(env.source, node.start, `the function ${shown(node.name)}`, expected);
 }
 
-function bindListed(env: Environment, node: Call, name: Listed): Expression {
+function bindTableFunction(env: Environment, node: Call, name: TableFunction): Expression {
   const { takes, optional = 0, gives } = FUNCTIONS[name];
   const given = positional(env, node, takes.length - optional, takes.length);
   const bound = given.map((argument, index) => bindArgument(env, argument, takes[index] ?? [], name));
@@ -869,14 +887,14 @@ function unnamed(env: Environment, { name, value }: Argument): Node {
 
 function bindArgument(env: Environment, node: Node, takes: readonly ValueType[], name: string): OneValue {
   const bound = bindOne(env, node);
-  const expression = asArgument(bound, takes);
+  const expression = convertArgument(bound, takes);
   const type = typeOf(expression);
   if (type === 'null' || takes.includes(type)) return { ...bound, expression };
-  const words = takes.map(typeInWords).join(' or ');
-  throw mismatch(env, node, `${name} takes ${words} here, not ${inWords(expression)}`);
+  const words = takes.map(describeType).join(' or ');
+  throw mismatch(env, node, `${name} takes ${words} here, not ${describeExpression(expression)}`);
 }
 
-function asArgument({ expression, written }: OneValue, takes: readonly ValueType[]): Expression {
+function convertArgument({ expression, written }: OneValue, takes: readonly ValueType[]): Expression {
   if (takes.includes('duration')) return asDuration(expression) ?? expression;
   const isMoment = takes.includes('timestamp') && expression.kind === 'literal' && written !== undefined;
   return isMoment ? inOwnZone(expression, written) : expression;
@@ -927,7 +945,7 @@ function literalText(env: Environment, node: Node, what: string): string {
   const value = bindValue(env, node);
   if (value.kind === 'literal' && value.type === 'string') return value.value;
   throw value.kind === 'literal'
-    ? mismatch(env, node, `${what} must be a string, not ${inWords(value)}`)
+    ? mismatch(env, node, `${what} must be a string, not ${describeExpression(value)}`)
     : unsupported(env, node, `a value that is not a literal as ${what}`);
 }
 

@@ -5,7 +5,7 @@
  */
 import { nearestName } from '../../dictionary/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
-import { parsedJson } from '../../shared/json.ts';
+import { tryParseJson } from '../../shared/json.ts';
 import type { Search } from '../tree.ts';
 import {
   type Argument,
@@ -68,7 +68,7 @@ export function parseOptions(
   }
   let options: OptionNodes = { aliases };
   for (const [name, text] of system) {
-    const option = optionOf(name, PARSED_OPTIONS);
+    const option = findOption(name, PARSED_OPTIONS);
     if (option === undefined) continue;
     const scanner = scan({ option: `$${option}`, text });
     options = { ...options, ...parseOption(scanner, option, false) };
@@ -141,7 +141,7 @@ function parseOptionList(scanner: Scanner, allowed: ReadonlySet<ParsedOption>): 
         case 'system':
         case 'name': {
           take(scanner);
-          const option = optionOf(token.name, allowed);
+          const option = findOption(token.name, allowed);
           if (option === undefined) {
             throw unknownOption(`$${shown(token.name)}${where}`, token.name, allowed, target);
           }
@@ -169,7 +169,7 @@ function parseSearch(scanner: Scanner, inList: boolean): Search {
 const PLAIN_IN_LIST = /[^;)]*/y;
 const PLAIN = /.*/sy;
 
-function takePlain(scanner: Scanner, inList: boolean): string {
+function takeOptionText(scanner: Scanner, inList: boolean): string {
   const { text } = scanner.source;
   const start = skipSpace(text, scanner.offset);
   const found = matchAt(inList ? PLAIN_IN_LIST : PLAIN, text, start) ?? '';
@@ -177,34 +177,34 @@ function takePlain(scanner: Scanner, inList: boolean): string {
   return found.trimEnd();
 }
 
-const invalid = (name: string, value: string, expected: string) =>
+const invalidOption = (name: string, value: string, expected: string) =>
   platError('optionInvalid', { name, value: shown(value), expected }, { target: name });
 
 /** No collection has more rows than the largest exact number, which therefore stands for every larger one. */
 function parseWhole(scanner: Scanner, name: string, inList: boolean): number {
-  const text = takePlain(scanner, inList);
+  const text = takeOptionText(scanner, inList);
   if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
-  throw invalid(name, text, 'a whole number, 0 or more');
+  throw invalidOption(name, text, 'a whole number, 0 or more');
 }
 
 function parseBoolean(scanner: Scanner, inList: boolean): boolean {
-  const text = takePlain(scanner, inList);
+  const text = takeOptionText(scanner, inList);
   switch (text.toLowerCase()) {
     case 'true':
       return true;
     case 'false':
       return false;
     default:
-      throw invalid('$count', text, 'true or false');
+      throw invalidOption('$count', text, 'true or false');
   }
 }
 
 function parseLevels(scanner: Scanner, inList: boolean): number | 'max' {
-  const text = takePlain(scanner, inList);
+  const text = takeOptionText(scanner, inList);
   if (text.toLowerCase() === 'max') return 'max';
   const number = Number(text);
   if (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(number)) return number;
-  throw invalid('$levels', text, 'a whole number, 1 or more, or max');
+  throw invalidOption('$levels', text, 'a whole number, 1 or more, or max');
 }
 
 function parseOrderItem(scanner: Scanner): OrderNode {
@@ -256,7 +256,7 @@ function parseSelectItem(scanner: Scanner): SelectNode {
     expect(scanner, '*', ' after a namespace and a dot');
     return { kind: 'operations', start };
   }
-  if (!touches(scanner, '(')) return { kind: 'path', path, start };
+  if (!isNextCharacter(scanner, '(')) return { kind: 'path', path, start };
   take(scanner);
   if (isOptionNext(scanner)) {
     return { kind: 'path', path, options: parseOptionList(scanner, SELECT_OPTIONS), start };
@@ -302,7 +302,7 @@ function parseExpandItem(scanner: Scanner): ExpandNode {
   if (star && accept(scanner, '/')) give = parseExpandEnd(scanner, true, true);
   const allowed = expandOptions(star, give);
   let options = NO_OPTIONS;
-  if (allowed !== undefined && touches(scanner, '(')) {
+  if (allowed !== undefined && isNextCharacter(scanner, '(')) {
     take(scanner);
     options = parseOptionList(scanner, allowed);
   }
@@ -341,7 +341,7 @@ function expandOptions(star: boolean, give: Give): ReadonlySet<ParsedOption> | u
 }
 
 /** The option with a name, which is case-insensitive and may lack its dollar sign (OData 4.01 URL conventions, 5.1). */
-export function optionOf<O extends string>(name: string, known: Iterable<O>): O | undefined {
+export function findOption<O extends string>(name: string, known: Iterable<O>): O | undefined {
   const plain = (name.startsWith('$') ? name.slice(1) : name).toLowerCase();
   for (const option of known) if (option === plain) return option;
   return undefined;
@@ -399,9 +399,9 @@ function parseExpression(scanner: Scanner, level = LOWEST): Node {
       const infix = token.kind === 'name' ? PRECEDENCE.get(token.name.toLowerCase()) : undefined;
       if (infix === undefined || infix[1] < level) return left;
       take(scanner);
-      const [operator, binding] = infix;
+      const [operator, precedence] = infix;
       if (operator === 'and' || operator === 'or') {
-        const right = parseExpression(scanner, binding + 1);
+        const right = parseExpression(scanner, precedence + 1);
         if (collected?.kind === operator) {
           collected.operands.push(right);
         } else {
@@ -410,7 +410,7 @@ function parseExpression(scanner: Scanner, level = LOWEST): Node {
         }
       } else {
         const right =
-          operator === 'in' ? parseMembers(scanner, binding) : parseExpression(scanner, binding + 1);
+          operator === 'in' ? parseMembers(scanner, precedence) : parseExpression(scanner, precedence + 1);
         left = { kind: 'binary', operator, left, right, start };
         collected = undefined;
       }
@@ -459,21 +459,21 @@ function parseCondition(scanner: Scanner): Node {
   return node;
 }
 
-const isPlain = (node: Node): boolean =>
+const isListItem = (node: Node): boolean =>
   node.kind === 'literal' ||
   (node.kind === 'negate' && node.operand.kind === 'literal') ||
   (node.kind === 'path' && node.segments.length === 1 && node.segments[0].kind === 'at');
 
 /** What follows `in`: a list of literals in parentheses, or any expression. */
-function parseMembers(scanner: Scanner, binding: number): Node {
+function parseMembers(scanner: Scanner, precedence: number): Node {
   const { start } = peek(scanner);
-  if (scanner.source.text[start] !== '(') return parseExpression(scanner, binding + 1);
+  if (scanner.source.text[start] !== '(') return parseExpression(scanner, precedence + 1);
   return bracketed(scanner, () => {
     const items: Node[] = [];
     if (accept(scanner, ')')) return { kind: 'list', items, start };
     do {
       const item = parseExpression(scanner);
-      if (!isPlain(item)) {
+      if (!isListItem(item)) {
         if (items.length > 0)
           throw syntaxError(scanner.source, item.start, 'no literal', 'literals in a list');
         expect(scanner, ')', ', since a list holds only literals');
@@ -601,7 +601,7 @@ function parseSegments(scanner: Scanner, head: Segment): [Segment, ...Segment[]]
   let last = head;
   while (last.kind !== 'lambda' && last.kind !== 'count') {
     const isAddressable = last.kind === 'call' || last.kind === 'filter';
-    if (isAddressable && touches(scanner, '(')) {
+    if (isAddressable && isNextCharacter(scanner, '(')) {
       const { start } = peek(scanner);
       last = { kind: 'key', arguments: parseArguments(scanner), start };
     } else if (accept(scanner, '/')) {
@@ -638,7 +638,7 @@ function parseSegment(scanner: Scanner): Segment {
   switch (token.kind) {
     case 'name': {
       take(scanner);
-      if (!touches(scanner, '(')) return { kind: 'name', name: token.name, start };
+      if (!isNextCharacter(scanner, '(')) return { kind: 'name', name: token.name, start };
       const operator = token.name.toLowerCase();
       if (operator === 'any' || operator === 'all') return parseLambda(scanner, operator, start);
       return { kind: 'call', name: token.name, arguments: parseArguments(scanner), start };
@@ -661,12 +661,12 @@ function parseSegment(scanner: Scanner): Segment {
 
 /** The parentheses after `/$filter`. */
 function parseFilterSegment(scanner: Scanner): Node {
-  if (!touches(scanner, '(')) throw unexpected(scanner, '"(" after $filter');
+  if (!isNextCharacter(scanner, '(')) throw unexpected(scanner, '"(" after $filter');
   return bracketed(scanner, () => parseCondition(scanner));
 }
 
 function parseCount(scanner: Scanner, start: number): Segment {
-  if (!touches(scanner, '(')) return { kind: 'count', start };
+  if (!isNextCharacter(scanner, '(')) return { kind: 'count', start };
   const { filter, search } = bracketed(scanner, () => parseOptionList(scanner, COUNT_OPTIONS));
   return { kind: 'count', ...(filter && { filter: filter.value }), ...(search && { search }), start };
 }
@@ -686,9 +686,9 @@ function parseLambda(scanner: Scanner, operator: 'any' | 'all', start: number): 
 
 // The resource path
 
-const LAST = new Set(['count', 'ref', 'value', 'query', 'metadata', 'batch']);
-const FIRST = new Set(['metadata', 'batch', 'all', 'entity', 'crossjoin']);
-const LATER = new Set(['count', 'ref', 'value', 'query', 'filter', 'each']);
+const FINAL_SEGMENTS = new Set(['count', 'ref', 'value', 'query', 'metadata', 'batch']);
+const FIRST_SEGMENTS = new Set(['metadata', 'batch', 'all', 'entity', 'crossjoin']);
+const LATER_SEGMENTS = new Set(['count', 'ref', 'value', 'query', 'filter', 'each']);
 
 /**
  * Parses the path after the service root (resourcePath): splits it at slashes, then decodes the segments. The key-as-segment
@@ -702,7 +702,7 @@ export function parsePathText(rawPath: string): readonly PathSegment[] {
   for (const raw of rawPath.split('/')) {
     const before = segments.at(-1);
     const source = { option: 'path', text: decodePart(raw) };
-    if (before?.kind === 'system' && LAST.has(before.name)) {
+    if (before?.kind === 'system' && FINAL_SEGMENTS.has(before.name)) {
       throw syntaxError(source, 0, shown(source.text), `nothing after $${before.name}`);
     }
     segments.push(parsePathSegment(source, before));
@@ -714,7 +714,8 @@ function parsePathSegment(source: OptionText, before: PathSegment | undefined): 
   const { text } = source;
   const mayBeKey = before?.kind === 'text' || (before?.kind === 'name' && before.groups.length === 0);
   const scanner = scan(source);
-  if (text.startsWith('$')) return parseSystemSegment(scanner, before === undefined ? FIRST : LATER);
+  if (text.startsWith('$'))
+    return parseSystemSegment(scanner, before === undefined ? FIRST_SEGMENTS : LATER_SEGMENTS);
   try {
     return parseNamedSegment(scanner, before === undefined);
   } catch (error) {
@@ -730,7 +731,7 @@ function parseSystemSegment(scanner: Scanner, known: ReadonlySet<string>): PathS
   take(scanner);
   if (token.name === 'filter') parseFilterSegment(scanner);
   if (token.name === 'crossjoin') {
-    if (!touches(scanner, '(')) throw unexpected(scanner, '"(" after $crossjoin');
+    if (!isNextCharacter(scanner, '(')) throw unexpected(scanner, '"(" after $crossjoin');
     parseArguments(scanner);
   }
   expectEnd(scanner, '"/"');
@@ -745,7 +746,7 @@ function parseNamedSegment(scanner: Scanner, first: boolean): PathSegment {
   }
   take(scanner);
   const groups: (readonly Argument[])[] = [];
-  while (touches(scanner, '(')) {
+  while (isNextCharacter(scanner, '(')) {
     const found = nested(scanner, () => parseArguments(scanner));
     for (const { value } of found) {
       const plain = value.kind === 'literal' || (value.kind === 'path' && value.segments[0].kind === 'at');
@@ -825,7 +826,7 @@ function splitTimes(scanner: Scanner, split: boolean): void {
 }
 
 /** Whether the very next character, without white space before it, is this one. */
-const touches = (scanner: Scanner, character: string): boolean =>
+const isNextCharacter = (scanner: Scanner, character: string): boolean =>
   scanner.source.text[scanner.offset] === character;
 
 /** Consumes a symbol if it comes next. */
@@ -962,7 +963,7 @@ function readName(source: OptionText, start: number, name: string): Token {
 function readJson(source: OptionText, start: number): Token {
   const found = matchAt(JSON_TEXT, source.text, start);
   if (found === undefined) throw syntaxError(source, start, 'a string that is not closed', 'a closing "');
-  const value = parsedJson(found);
+  const value = tryParseJson(found);
   if (typeof value === 'string') return { kind: 'json', value, start, end: start + found.length };
   // Only an invalid escape sequence can get here.
   throw syntaxError(source, start, shown(found), 'a JSON string');

@@ -2,7 +2,7 @@
  * The options of an OData request: splits the query string, has each option parsed, and binds the options to the key's schema:
  * `$filter`, `$orderby`, `$compute`, `$select` and `$expand` become a CollectionQuery. This module knows neither HTTP nor a store.
  */
-import { CUSTOM_FIELDS, customFieldsOf, leadsToCustomFields } from '../../dictionary/index.ts';
+import { CUSTOM_FIELDS, customFieldsNavigation, leadsToCustomFields } from '../../dictionary/index.ts';
 import type { Field, Navigation } from '../../dictionary/types.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
 import {
@@ -48,16 +48,16 @@ import {
   tooLarge,
   typeMismatch,
 } from './option-text.ts';
-import { optionOf, PARSED_OPTIONS, parseExpressionText, parseOptions, unknownOption } from './parser.ts';
-import { inWords, isShape } from './values.ts';
+import { findOption, PARSED_OPTIONS, parseExpressionText, parseOptions, unknownOption } from './parser.ts';
+import { describeExpression, isShape } from './values.ts';
 
 // The query string
 
 /** The options of collections, without the dollar sign. */
-const PROVIDED = [...PARSED_OPTIONS, 'skiptoken', 'deltatoken', 'format'] as const;
+const COLLECTION_OPTIONS = [...PARSED_OPTIONS, 'skiptoken', 'deltatoken', 'format'] as const;
 
 /** The system query options of OData 4.01. */
-const SYSTEM_OPTIONS = [...PROVIDED, 'schemaversion', 'index', 'id', 'apply'] as const;
+const SYSTEM_OPTIONS = [...COLLECTION_OPTIONS, 'schemaversion', 'index', 'id', 'apply'] as const;
 
 export type SystemOption = (typeof SYSTEM_OPTIONS)[number];
 
@@ -92,16 +92,16 @@ export function parseQueryOptions(rawQuery: string): RawOptions {
     const name = decodeQuery(equals === -1 ? pair : pair.slice(0, equals));
     const value = equals === -1 ? '' : decodeQuery(pair.slice(equals + 1));
     mustNotHaveNul(value, shown(name));
-    const option = optionOf(name, SYSTEM_OPTIONS);
-    if (option !== undefined) put(system, option, value, `$${option}`);
+    const option = findOption(name, SYSTEM_OPTIONS);
+    if (option !== undefined) setOnce(system, option, value, `$${option}`);
     else if (name.startsWith('$')) throw unknownOption(shown(name), name.slice(1), SYSTEM_OPTIONS, name);
-    else if (name.startsWith('@')) put(aliases, name.slice(1), value, name);
+    else if (name.startsWith('@')) setOnce(aliases, name.slice(1), value, name);
     else custom.push(name);
   }
   return { system, aliases, custom };
 }
 
-function put<K>(options: Map<K, string>, key: K, value: string, name: string): void {
+function setOnce<K>(options: Map<K, string>, key: K, value: string, name: string): void {
   if (options.has(key)) throw platError('optionRepeated', { name }, { target: name });
   options.set(key, value);
 }
@@ -109,10 +109,10 @@ function put<K>(options: Map<K, string>, key: K, value: string, name: string): v
 // The options of each kind of path
 
 /** The options that each kind of path accepts. */
-export const OPTIONS_OF = {
-  collection: new Set<SystemOption>(PROVIDED),
+export const OPTIONS_BY_PATH = {
+  collection: new Set<SystemOption>(COLLECTION_OPTIONS),
   /** The children of one record. */
-  children: new Set<SystemOption>(PROVIDED).difference(new Set<SystemOption>(['deltatoken'])),
+  children: new Set<SystemOption>(COLLECTION_OPTIONS).difference(new Set<SystemOption>(['deltatoken'])),
   /** A delta link; other options do not outlive the walk. */
   delta: new Set<SystemOption>(['filter', 'search', 'select', 'expand', 'compute', 'format', 'deltatoken']),
   record: new Set<SystemOption>(['select', 'expand', 'compute', 'format']),
@@ -125,7 +125,7 @@ export const OPTIONS_OF = {
   customCount: new Set<SystemOption>(),
 } as const;
 
-const IN_WORDS: Readonly<Record<keyof typeof OPTIONS_OF, string>> = {
+const PATH_DESCRIPTIONS: Readonly<Record<keyof typeof OPTIONS_BY_PATH, string>> = {
   collection: 'a collection',
   children: 'the children of a record',
   delta: 'a delta link',
@@ -145,13 +145,13 @@ const IN_WORDS: Readonly<Record<keyof typeof OPTIONS_OF, string>> = {
  * optionRepeated, optionUnknown; notImplemented for features of OData that this service does not provide
  */
 export function bindOptions(
-  kind: keyof typeof OPTIONS_OF,
+  kind: keyof typeof OPTIONS_BY_PATH,
   raw: RawOptions,
   resource: ResourceSchema,
   schema: Schema,
 ): CollectionQuery {
   if (raw.system.size === 0 && kind !== 'custom') return plainQuery(resource, schema);
-  refuseOthers(raw, OPTIONS_OF[kind], IN_WORDS[kind]);
+  refuseOthers(raw, OPTIONS_BY_PATH[kind], PATH_DESCRIPTIONS[kind]);
   const totals: RequestTotals = { expansions: 0, cost: { terms: 0, characters: 0 } };
   const surroundings = { schema, aliases: new Map(), isExpansion: false, totals };
   const query = bindQuery(surroundings, resource, parseOptions(raw.system, raw.aliases));
@@ -178,14 +178,14 @@ const plainQuery = (resource: ResourceSchema, schema: Schema): CollectionQuery =
  * @throws PlatError `requestMalformed`, `notImplemented`
  */
 export function requireNoOptions(raw: RawOptions, where: string): void {
-  refuseOthers(raw, OPTIONS_OF.field, where);
+  refuseOthers(raw, OPTIONS_BY_PATH.field, where);
 }
 
 function refuseOthers(raw: RawOptions, allowed: ReadonlySet<SystemOption>, where: string): void {
   for (const name of raw.system.keys()) {
     const option = `$${name}`;
     const target = { target: option };
-    if (!OPTIONS_OF.collection.has(name)) {
+    if (!OPTIONS_BY_PATH.collection.has(name)) {
       throw platError('notImplemented', { option, what: 'this option' }, target);
     }
     if (!allowed.has(name)) {
@@ -281,7 +281,8 @@ function bindOrder(
   const env = environmentOf(query, source);
   return value.map(({ expression: node, descending }) => {
     const expression = bindValue(env, node);
-    if (isShape(typeOf(expression))) throw mismatch(env, node, `${inWords(expression)} has no order`);
+    if (isShape(typeOf(expression)))
+      throw mismatch(env, node, `${describeExpression(expression)} has no order`);
     return { expression, descending };
   });
 }
@@ -366,7 +367,7 @@ function bindSelect(
     refuseForeignParts(source, item.path);
     if (rest.length > 0) {
       const navigation = schema.findExpansion(first.name);
-      if (!navigation) throw noFieldsBehind(schema, source, first, rest);
+      if (!navigation) throw noFieldsBelowError(schema, source, first, rest);
       const before = passed.get(navigation.name) ?? [];
       passed.set(navigation.name, [...before, { source, value: [{ ...item, path: rest }] }]);
       continue;
@@ -390,7 +391,7 @@ function refuseForeignParts(source: OptionText, path: readonly PathPart[]): void
   }
 }
 
-function noFieldsBehind(
+function noFieldsBelowError(
   schema: ResourceSchema,
   source: OptionText,
   first: PathPart,
@@ -439,7 +440,7 @@ function bindExpand(
     const scope: ExpandScope = { totals, query, source: items.source, passed };
     const stars: Star[] = [];
     for (const item of items.value) {
-      const known = provided(scope, item);
+      const known = requireProvided(scope, item);
       if (known.kind === 'star') stars.push(known);
       else add(bindNamed(scope, known));
     }
@@ -469,18 +470,18 @@ function* navigationsOf({ record: { schema } }: QueryScope, { give }: Star): Ite
     const navigation = schema.findNavigation(name);
     if (navigation) yield navigation;
   }
-  if (give === 'records' && hasCustomFields(schema)) yield customFieldsOf(schema.resource);
+  if (give === 'records' && hasCustomFields(schema)) yield customFieldsNavigation(schema.resource);
 }
 
 /** Refuses what the grammar allows but this service does not provide. */
-function provided({ query, source }: ExpandScope, item: ExpandNode): Path | Star {
+function requireProvided({ query, source }: ExpandScope, item: ExpandNode): Path | Star {
   if (item.kind === 'media') throw notProvided(source, item.start, 'a media stream');
   refuseForeignParts(source, item.path);
   const [first, second] = item.path;
   const inner = item.kind === 'star' ? '*' : second?.name;
   if (first && inner) {
     const { schema } = query.record;
-    if (!schema.findExpansion(first.name)) throw noNavigation(schema, source, first);
+    if (!schema.findExpansion(first.name)) throw noNavigationError(schema, source, first);
     const expected = `expansions of expansions in parentheses: ${first.name}($expand=${shown(inner)})`;
     const facts = { name: source.option, value: `${first.name}/${shown(inner)}`, expected };
     throw platError('optionInvalid', facts, { target: source.option });
@@ -488,7 +489,7 @@ function provided({ query, source }: ExpandScope, item: ExpandNode): Path | Star
   return item;
 }
 
-function noNavigation(schema: ResourceSchema, source: OptionText, part: PathPart): PlatError {
+function noNavigationError(schema: ResourceSchema, source: OptionText, part: PathPart): PlatError {
   if (schema.findField(part.name).kind !== 'visible') return fieldUnknown(schema, source, part);
   const reason = `${part.name} is a field (use $select), not a navigation,`;
   return typeMismatch(source, part.start, reason);
@@ -499,11 +500,12 @@ function bindNamed(scope: ExpandScope, item: Path): Expansion {
   const { schema } = query.record;
   const [part] = item.path;
   const navigation = schema.findExpansion(part.name);
-  if (navigation === undefined) throw noNavigation(schema, source, part);
+  if (navigation === undefined) throw noNavigationError(schema, source, part);
   if (leadsToCustomFields(navigation)) return bindCustomFields(scope, item, navigation);
-  const left = levelsOf(source, item) - 1;
+  const remainingLevels = levelsOf(source, item) - 1;
   const cyclic = navigation.target === schema.resource.name;
-  const options = left > 0 && cyclic ? withOneMoreLevel(source, item, left) : item.options;
+  const options =
+    remainingLevels > 0 && cyclic ? withOneMoreLevel(source, item, remainingLevels) : item.options;
   return bindExpansion(scope, item, navigation, part.name, options);
 }
 
@@ -514,10 +516,10 @@ function bindCustomFields(scope: ExpandScope, item: Path, navigation: Navigation
   const { select, aliases, ...others } = item.options;
   const isPlain = item.give === 'records' && aliases.size === 0 && Object.keys(others).length === 0;
   if (!isPlain) throw notProvided(source, item.start, `any option of ${CUSTOM_FIELDS} but $select`);
-  const made = bindExpansion(scope, item, navigation, CUSTOM_FIELDS, item.options);
-  const selection = customSelection(made.query.selection, schema, source.option);
+  const expansion = bindExpansion(scope, item, navigation, CUSTOM_FIELDS, item.options);
+  const selection = customSelection(expansion.query.selection, schema, source.option);
   const bare = hasCustomFields(schema) ? {} : ({ isBare: true } as const);
-  return { ...made, ...bare, query: { ...made.query, selection } };
+  return { ...expansion, ...bare, query: { ...expansion.query, selection } };
 }
 
 function bindStar(scope: ExpandScope, item: Star, navigation: Navigation): Expansion {
@@ -526,16 +528,16 @@ function bindStar(scope: ExpandScope, item: Star, navigation: Navigation): Expan
     const path: Path['path'] = [{ kind: 'name', name: navigation.name, start: item.start }];
     return bindCustomFields(scope, { ...item, kind: 'path', path, options: NO_OPTIONS }, navigation);
   }
-  const left = levelsOf(source, item) - 1;
-  const again: ExpandNode = { ...item, options: { ...NO_OPTIONS, levels: left } };
-  const options = left > 0 ? { ...NO_OPTIONS, expand: { source, value: [again] } } : NO_OPTIONS;
+  const remainingLevels = levelsOf(source, item) - 1;
+  const again: ExpandNode = { ...item, options: { ...NO_OPTIONS, levels: remainingLevels } };
+  const options = remainingLevels > 0 ? { ...NO_OPTIONS, expand: { source, value: [again] } } : NO_OPTIONS;
   return bindExpansion(scope, item, navigation, navigation.name, options);
 }
 
 /** The options with the same expansion nested once more, for `$levels`. */
-function withOneMoreLevel(source: OptionText, item: Path, left: number): OptionNodes {
+function withOneMoreLevel(source: OptionText, item: Path, remainingLevels: number): OptionNodes {
   const { options } = item;
-  const again: ExpandNode = { ...item, options: { ...options, levels: left } };
+  const again: ExpandNode = { ...item, options: { ...options, levels: remainingLevels } };
   return { ...options, expand: { source, value: [...(options.expand?.value ?? []), again] } };
 }
 

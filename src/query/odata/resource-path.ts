@@ -94,10 +94,10 @@ function refuseUnknownSet(rawPath: string, schema: Schema): void {
   const first = decodePart(rawPath.split('/', 1)[0] ?? '');
   if (rawPath === '' || first.startsWith('$')) return;
   const name = first.includes('(') ? first.slice(0, first.indexOf('(')) : first;
-  if (schema.find(name) === undefined) throw unknownSet(name, schema);
+  if (schema.find(name) === undefined) throw unknownSetError(name, schema);
 }
 
-function unknownSet(name: string, schema: Schema): PlatError {
+function unknownSetError(name: string, schema: Schema): PlatError {
   return platError('resourceUnknown', { name: shown(name), nearest: nearestName(name, schema.pathNames()) });
 }
 
@@ -106,7 +106,7 @@ const unsupported = (what: string): PlatError => platError('notImplemented', { o
 function begin(schema: Schema, segment: PathSegment, aliases: KeyAliases): Destination {
   const name = segment.kind === 'name' ? segment.name : segment.text;
   const resource = schema.find(name);
-  if (resource === undefined) throw unknownSet(name, schema);
+  if (resource === undefined) throw unknownSetError(name, schema);
   const groups = segment.kind === 'name' ? segment.groups : [];
   const key = keyOf(resource, segment, groups, aliases);
   const root = key === undefined ? { name, resource } : { name, resource, key };

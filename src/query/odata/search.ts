@@ -52,7 +52,7 @@ const nextOffset = ({ source, offset }: Reader): number => skipSpace(source.text
 function parseAlternatives(reader: Reader): Search {
   const terms = [parseConjunction(reader)];
   while (accept(reader, OR)) terms.push(parseConjunction(reader));
-  return joined('search-or', terms);
+  return joinTerms('search-or', terms);
 }
 
 function parseConjunction(reader: Reader): Search {
@@ -60,10 +60,10 @@ function parseConjunction(reader: Reader): Search {
   while (accept(reader, AND) || (afterSpace(reader, OR) === undefined && isTermNext(reader))) {
     terms.push(parseTerm(reader));
   }
-  return joined('search-and', terms);
+  return joinTerms('search-and', terms);
 }
 
-function joined(kind: 'search-and' | 'search-or', terms: readonly Search[]): Search {
+function joinTerms(kind: 'search-and' | 'search-or', terms: readonly Search[]): Search {
   const [first, second] = terms;
   return first && !second ? first : { kind, terms };
 }

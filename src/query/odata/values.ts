@@ -30,7 +30,7 @@ const isMoment = (type: ValueType): boolean => type === 'date' || type === 'time
 export const isShape = (type: ValueType): type is 'point' | 'polygon' =>
   type === 'point' || type === 'polygon';
 
-const WORDS: Readonly<Record<ValueType, string>> = {
+const TYPE_NAMES: Readonly<Record<ValueType, string>> = {
   string: 'a string',
   integer: 'an integer',
   decimal: 'a decimal',
@@ -44,11 +44,11 @@ const WORDS: Readonly<Record<ValueType, string>> = {
   null: 'null',
 };
 
-export const typeInWords = (type: ValueType): string => WORDS[type];
+export const describeType = (type: ValueType): string => TYPE_NAMES[type];
 
 /** An expression in messages, with its own name if it has one: "ListPrice (a decimal)". */
-export function inWords(expression: Expression): string {
-  const words = WORDS[typeOf(expression)];
+export function describeExpression(expression: Expression): string {
+  const words = TYPE_NAMES[typeOf(expression)];
   switch (expression.kind) {
     case 'field':
       return `${[...expression.via, expression.field].map(({ name }) => name).join('/')} (${words})`;
@@ -79,7 +79,7 @@ export function asDuration(expression: Expression): Literal | undefined {
 }
 
 /** Converts a value to a type of the same family; undefined if it does not fit. Null fits every type. */
-export function fit(expression: Expression, target: ValueType): Expression | undefined {
+export function convertTo(expression: Expression, target: ValueType): Expression | undefined {
   const type = typeOf(expression);
   if (type === target || type === 'null' || (isNumber(type) && isNumber(target))) return expression;
   if (target === 'timestamp' && type === 'date') return asTimestamp(expression);
@@ -100,7 +100,7 @@ export function commonType(left: ValueType, right: ValueType): ValueType | undef
 export function align(left: Expression, right: Expression): readonly [Expression, Expression] | undefined {
   const common = commonType(typeOf(left), typeOf(right));
   if (common === undefined) return undefined;
-  const [one, other] = [fit(left, common), fit(right, common)];
+  const [one, other] = [convertTo(left, common), convertTo(right, common)];
   return one && other && [one, other];
 }
 
@@ -121,9 +121,10 @@ export function arithmeticType(
   right: ValueType,
 ): ValueType | undefined {
   // Arithmetic with null is null, in the type that fits the other side.
-  const beside = (type: ValueType): ValueType => (isMoment(type) ? 'duration' : type);
-  if (left === 'null') return right === 'null' ? 'null' : arithmeticType(operator, beside(right), right);
-  if (right === 'null') return arithmeticType(operator, left, beside(left));
+  const typeBesideNull = (type: ValueType): ValueType => (isMoment(type) ? 'duration' : type);
+  if (left === 'null')
+    return right === 'null' ? 'null' : arithmeticType(operator, typeBesideNull(right), right);
+  if (right === 'null') return arithmeticType(operator, left, typeBesideNull(left));
   if (isNumber(left) && isNumber(right)) {
     return operator !== 'divby' && left === 'integer' && right === 'integer' ? 'integer' : 'decimal';
   }
@@ -217,19 +218,22 @@ export function readBareLiteral(
   splitTimes: boolean,
 ): ReadLiteral | undefined {
   const { text } = source;
-  const made = (form: 'guid' | 'date' | 'time' | 'timestamp' | 'special', found: string): ReadLiteral => ({
+  const makeLiteral = (
+    form: 'guid' | 'date' | 'time' | 'timestamp' | 'special',
+    found: string,
+  ): ReadLiteral => ({
     literal: { form, text: found },
     end: offset + found.length,
   });
   const guid = matchAt(GUID_AHEAD, text, offset);
-  if (guid !== undefined) return made('guid', guid);
+  if (guid !== undefined) return makeLiteral('guid', guid);
   const special = matchAt(SPECIAL_AHEAD, text, offset);
-  if (special !== undefined) return made('special', special);
+  if (special !== undefined) return makeLiteral('special', special);
   if (!NUMERIC.includes(text[offset] ?? '')) return undefined;
   const date = matchAt(DATE_AHEAD, text, offset);
   if (date !== undefined) {
-    if (IS_DATE.test(date)) return made('date', date);
-    if (IS_TIMESTAMP.test(date)) return made('timestamp', date);
+    if (IS_DATE.test(date)) return makeLiteral('date', date);
+    if (IS_TIMESTAMP.test(date)) return makeLiteral('timestamp', date);
     const expected = /[Tt]/.test(date)
       ? 'a date and time with its zone, such as 2024-05-31T08:30:00Z (write + as %2B)'
       : 'a date, such as 2024-05-31';
@@ -237,7 +241,7 @@ export function readBareLiteral(
   }
   const time = matchAt(TIME_AHEAD, text, offset);
   if (time !== undefined && !(splitTimes && matchAt(BRANCH_END_AHEAD, text, offset + time.length))) {
-    if (IS_TIME.test(time)) return made('time', time);
+    if (IS_TIME.test(time)) return makeLiteral('time', time);
     throw syntaxError(source, offset, shown(time), 'a time of day, such as 08:30:00');
   }
   const number = matchAt(NUMBER_AHEAD, text, offset);

@@ -18,7 +18,14 @@ import {
   type SweepEvent,
   type SweepState,
 } from '../machine/states.ts';
-import { type Notes, readableNote, readNote, type Schedule, unreadableNotes, type Witness } from './notes.ts';
+import {
+  type Notes,
+  readNote,
+  readNoteIfValid,
+  type Schedule,
+  unreadableNotes,
+  type Witness,
+} from './notes.ts';
 import { afterLoad, afterSweep, type WorkLog } from './work-log.ts';
 
 /** A change of the copy: records, what is pending or quarantined, and the events of the states. */
@@ -78,7 +85,9 @@ export class Checkpoint {
     const { checkpoints } = options.store;
     const { dictionary } = await options.store.model();
     const entries = await checkpoints.quarantined(options.source);
-    const quarantined = entries.map((entry) => [recordName(entry), describe(dictionary, entry)] as const);
+    const quarantined = entries.map(
+      (entry) => [recordName(entry), toQuarantinedRecord(dictionary, entry)] as const,
+    );
     return new Checkpoint(options, await checkpoints.state(options.source), new Map(quarantined));
   }
 
@@ -92,7 +101,7 @@ export class Checkpoint {
     return this.#quarantined.has(recordName({ resource, key }));
   }
 
-  entry(resource: string, key: string): QuarantinedRecord | undefined {
+  findQuarantined(resource: string, key: string): QuarantinedRecord | undefined {
     return this.#quarantined.get(recordName({ resource, key }));
   }
 
@@ -123,11 +132,11 @@ export class Checkpoint {
   }
 
   commit(change: CopyChange): Promise<WriteReport> {
-    return this.alone((commit) => commit(change));
+    return this.runExclusively((commit) => commit(change));
   }
 
   /** Runs work that no other commit of this process may interrupt. */
-  alone<T>(work: (commit: Commit) => Promise<T>): Promise<T> {
+  runExclusively<T>(work: (commit: Commit) => Promise<T>): Promise<T> {
     return this.#commits.run(() => work((change) => this.#commit(change)));
   }
 
@@ -135,8 +144,8 @@ export class Checkpoint {
    * Runs work on the progress of a resource, one at a time: otherwise, a page of a walk that began before a refresh
    * would be taken for a page of the new walk.
    */
-  inTurn<T>(resource: string, work: () => Promise<T>): Promise<T> {
-    return this.applyInTurn(resource, () => work().finally(() => this.noteRead()));
+  fetchInTurn<T>(resource: string, work: () => Promise<T>): Promise<T> {
+    return this.applyInTurn(resource, () => work().finally(() => this.countRead()));
   }
 
   /** The same for work that stores data received earlier: it reports whether it has requested anything. */
@@ -152,18 +161,20 @@ export class Checkpoint {
     return this.#reads;
   }
 
-  noteRead(): void {
+  countRead(): void {
     this.#reads++;
   }
 
   /** Records that a step was completed, and when it began. */
-  async noteDone(step: keyof Schedule, begun: number): Promise<void> {
-    await this.alone((commit) => commit({ state: { schedule: { ...this.get('schedule'), [step]: begun } } }));
+  async recordStepDone(step: keyof Schedule, begun: number): Promise<void> {
+    await this.runExclusively((commit) =>
+      commit({ state: { schedule: { ...this.get('schedule'), [step]: begun } } }),
+    );
   }
 
   /** The next purge is due, and the age of the download before it counts from its own end. */
   async requestPurge(): Promise<void> {
-    await this.alone((commit) => {
+    await this.runExclusively((commit) => {
       const { purge: _, downloaded: __, ...schedule } = this.get('schedule') ?? {};
       return commit({ state: { schedule } });
     });
@@ -175,7 +186,7 @@ export class Checkpoint {
     const next: Record<string, unknown> = { ...state };
     const log = (collection: string, after: (log: WorkLog, now: number) => WorkLog): void => {
       const name = `log ${collection}` as const;
-      const before = readableNote({ ...this.#notes, ...next }, name) ?? [];
+      const before = readNoteIfValid({ ...this.#notes, ...next }, name) ?? [];
       const now = held === undefined ? before : after(before, held.now);
       if (now !== before) next[name] = now;
     };
@@ -207,12 +218,13 @@ export class Checkpoint {
     const entries = [...(change.quarantine ?? []), ...rejectedOf(change, report)];
     if (entries.length === 0) return report;
     const { dictionary } = await store.model();
-    for (const entry of entries) this.#quarantined.set(recordName(entry), describe(dictionary, entry));
+    for (const entry of entries)
+      this.#quarantined.set(recordName(entry), toQuarantinedRecord(dictionary, entry));
     return report;
   }
 }
 
-const describe = (dictionary: Dictionary, entry: QuarantineEntry): QuarantinedRecord => {
+const toQuarantinedRecord = (dictionary: Dictionary, entry: QuarantineEntry): QuarantinedRecord => {
   const { resource, key } = entry;
   return { resource, key, subject: subjectOf(dictionary, entry), pending: pendingReason(entry) };
 };
@@ -248,13 +260,13 @@ export async function replicaSources(store: Store): Promise<readonly string[]> {
 const ANY_SWEEP = 2_147_483_647;
 
 /** Deletes the marks of sweeps before one, by default of all. */
-export async function forgetMarks(
+export async function deleteMarks(
   { checkpoints }: Pick<Store, 'checkpoints'>,
   source: string,
   resource: string,
   before = ANY_SWEEP,
 ): Promise<void> {
-  while ((await checkpoints.forgetSeen(source, resource, before)) > 0);
+  while ((await checkpoints.deleteMarks(source, resource, before)) > 0);
 }
 
 /** The number of keys per read of a walk over stored records. */
@@ -276,20 +288,20 @@ export async function* storedKeys(
 }
 
 /** Deletes the unreadable notes on a source. */
-export async function forgetUnreadable(store: Store, source: string, lease: () => Lease): Promise<void> {
+export async function deleteUnreadableNotes(store: Store, source: string, lease: () => Lease): Promise<void> {
   const names = [...unreadableNotes(await store.checkpoints.state(source)).keys()];
   if (names.length === 0) return;
   for (const name of names) {
     const [word, collection = ''] = name.split(' ');
     // Sweeps are numbered from the start, and a mark with a later number would keep a deleted record.
-    if (word === 'sweep') await forgetMarks(store, source, collection);
+    if (word === 'sweep') await deleteMarks(store, source, collection);
   }
   const state = Object.fromEntries(names.map((name) => [name, null]));
   await store.checkpoints.commit(source, { lease: lease(), state });
 }
 
 /** The unreadable notes on any source, in words. */
-export async function findUnreadable(store: Store): Promise<readonly string[]> {
+export async function describeUnreadableNotes(store: Store): Promise<readonly string[]> {
   const found: string[] = [];
   for (const source of await replicaSources(store)) {
     const notes = unreadableNotes(await store.checkpoints.state(source));

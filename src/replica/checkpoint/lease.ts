@@ -6,17 +6,17 @@ import { platError } from '../../errors/index.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { type Lease, LeaseLost } from '../../store/checkpoint/checkpoints.ts';
 import type { Store } from '../../store/store.ts';
-import { type Processes, realProcesses, shownName } from './processes.ts';
+import { displayName, type Processes, realProcesses } from './processes.ts';
 
 /** A dead process loses its source after this time; a living one renews its lease much sooner. Milliseconds. */
-export const LEASE = 60_000;
+export const LEASE_DURATION = 60_000;
 /** How far the clocks of hosts that share a store may differ. */
-const CLOCKS_DIFFER = 600_000;
+const MAX_CLOCK_SKEW = 600_000;
 
 type LeaseHolder = NonNullable<Awaited<ReturnType<Store['checkpoints']['leaseHolder']>>>;
 
 /** A source that a process has acquired: no other process writes its copy until it is released. */
-export interface Acquired {
+export interface AcquiredSource {
   readonly name: string;
   readonly lease: () => Lease;
   readonly release: () => Promise<void>;
@@ -44,20 +44,20 @@ export async function acquireSource(
   { checkpoints }: Pick<Store, 'checkpoints'>,
   name: string,
   { name: holder, clock, processes, signal }: Acquirer,
-): Promise<Acquired> {
-  const lease = (): Lease => ({ holder, now: clock.now(), until: clock.now() + LEASE });
+): Promise<AcquiredSource> {
+  const lease = (): Lease => ({ holder, now: clock.now(), until: clock.now() + LEASE_DURATION });
   const take = (): Promise<boolean> => checkpoints.lease(name, lease());
   /** A lease that ends later than any valid lease was written with a wrong clock; if nobody renews it, it is void. */
-  const isForsaken = async ({ holder: other, expires }: LeaseHolder): Promise<boolean> => {
-    if (expires - clock.now() <= LEASE + CLOCKS_DIFFER) return false;
-    await clock.sleep(LEASE, signal);
+  const isAbandoned = async ({ holder: other, expires }: LeaseHolder): Promise<boolean> => {
+    if (expires - clock.now() <= LEASE_DURATION + MAX_CLOCK_SKEW) return false;
+    await clock.sleep(LEASE_DURATION, signal);
     const now = await checkpoints.leaseHolder(name);
     return signal?.aborted !== true && now?.holder === other && now.expires === expires;
   };
   const takeOver = async (): Promise<boolean> => {
     const other = await checkpoints.leaseHolder(name);
     if (other === undefined) return take();
-    if (!processes.isDead(other.holder) && !(await isForsaken(other))) return false;
+    if (!processes.isDead(other.holder) && !(await isAbandoned(other))) return false;
     await checkpoints.releaseLease(name, other.holder);
     return take();
   };
@@ -65,7 +65,7 @@ export async function acquireSource(
     const other = await checkpoints.leaseHolder(name);
     const seconds = Math.ceil(((other?.expires ?? 0) - clock.now()) / 1000);
     throw platError('failed', {
-      reason: `${shownName(other?.holder ?? 'Another process')} is replicating ${name} into this store; its lease ends in ${seconds} s unless it is renewed.`,
+      reason: `${displayName(other?.holder ?? 'Another process')} is replicating ${name} into this store; its lease ends in ${seconds} s unless it is renewed.`,
     });
   }
   return { name, lease, release: () => checkpoints.releaseLease(name, holder) };
@@ -77,7 +77,7 @@ export async function acquireSource(
  */
 export async function whileAcquired<T extends string>(
   { checkpoints }: Pick<Store, 'checkpoints'>,
-  { name, lease, release }: Acquired,
+  { name, lease, release }: AcquiredSource,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -85,7 +85,7 @@ export async function whileAcquired<T extends string>(
   const ended = new AbortController();
   const renew = async (): Promise<void> => {
     for (;;) {
-      await clock.sleep(LEASE / 3, ended.signal);
+      await clock.sleep(LEASE_DURATION / 3, ended.signal);
       if (ended.signal.aborted) return;
       try {
         await checkpoints.commit(name, { lease: lease() });

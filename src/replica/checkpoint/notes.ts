@@ -3,26 +3,26 @@
  * damage, is reported by name. It knows nothing of when notes change.
  */
 import { platError } from '../../errors/index.ts';
-import { UnreadableNote } from '../../records/damage.ts';
+import { UnreadableState } from '../../records/damage.ts';
 import { LOAD_STATE, SWEEP_STATE } from '../machine/states.ts';
 import {
-  among,
   flag,
   listOf,
   mapOf,
   number,
   object,
+  oneOf,
   optional,
   type Shape,
   type Shaped,
   text,
 } from '../shape.ts';
-import { CAPABILITIES, WAYS } from '../source/source.ts';
+import { CAPABILITIES, CHANGE_METHODS } from '../source/source.ts';
 import { WORK_LOG } from './work-log.ts';
 
 /** How a watch learns of changes. Moments are milliseconds since 1970 on the consumer's clock. */
 const FOLLOWING = object({
-  way: among(...WAYS, 'windows'),
+  way: oneOf(...CHANGE_METHODS, 'windows'),
   /** Since when. */
   since: number,
   /** Why no better way is in use. */
@@ -47,7 +47,7 @@ export type Deletions = Shaped<typeof DELETIONS>;
 /** Changes that the source reported without a gap. */
 const CHAIN = object({
   /** Whose position it is. */
-  way: among(...WAYS),
+  way: oneOf(...CHANGE_METHODS),
   /** The collections whose changes were requested from the source. */
   resources: listOf(text),
   /** Of these, those whose changes it does not report; absent: none. Stores have it under this name. */
@@ -112,7 +112,7 @@ export type Troubles = Shaped<typeof TROUBLES>;
 
 /** A kind of trouble, once or several times in a row. Moments are milliseconds since 1970. */
 const TROUBLE_ENTRY = object({
-  kind: among('retry', 'failed', 'recovered', 'again', 'refresh', 'unsure', 'doubt', 'clock'),
+  kind: oneOf('retry', 'failed', 'recovered', 'again', 'refresh', 'unsure', 'doubt', 'clock'),
   since: number,
   last: number,
   times: number,
@@ -152,7 +152,7 @@ const OF_SOURCE = {
   wentBack: number,
   masks: MASKS,
   /** `files` once the files of all listings are pending. */
-  media: among('records', 'files'),
+  media: oneOf('records', 'files'),
   /** Collections that are read again because something else wrote into the copy: until then, no stored hash counts. */
   doubted: listOf(text),
   /** Fields that the source has and the replica omits, `Resource.Field`. */
@@ -179,7 +179,7 @@ const BY_WORD = new Map<string, Shape<unknown>>(Object.entries({ ...OF_COLLECTIO
 const shapeOf = (name: string): Shape<unknown> | undefined => BY_WORD.get(name.split(' ', 1)[0] ?? '');
 
 const unreadable = (name: string, value: unknown): string => {
-  const what = value instanceof UnreadableNote ? 'not JSON' : 'not what plat writes there';
+  const what = value instanceof UnreadableState ? 'not JSON' : 'not what plat writes there';
   return `what it keeps of a source as "${name}" is ${what} ("plat replicate --refresh" recreates it)`;
 };
 
@@ -206,7 +206,7 @@ export function readNote(notes: Readonly<Record<string, unknown>>, name: string)
 }
 
 /** The same for a note that nothing depends on: also undefined if it has another format. */
-export function readableNote<N extends keyof Notes>(
+export function readNoteIfValid<N extends keyof Notes>(
   notes: Readonly<Record<string, unknown>>,
   name: N,
 ): Notes[N] | undefined {

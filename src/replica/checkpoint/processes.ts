@@ -37,7 +37,7 @@ const BEGIN = 19;
 const ENDED: ReadonlySet<unknown> = new Set(['Z', 'X']);
 
 /** The part of a holder's name that is for people. */
-export const shownName = (name: string): string => NAME.exec(name)?.groups?.shown ?? name;
+export const displayName = (name: string): string => NAME.exec(name)?.groups?.shown ?? name;
 
 export function processesOf(host: Host): Processes {
   const realm = attempt(() =>

@@ -9,28 +9,28 @@ import { PromiseQueue } from '../../shared/promise-queue.ts';
 import type { Store } from '../../store/store.ts';
 import type { ReplicaEvent } from '../events.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { readableNote, readNote, type TroubleEntry, type Troubles } from './notes.ts';
+import { readNote, readNoteIfValid, type TroubleEntry, type Troubles } from './notes.ts';
 
 /** Characters of a reason that are kept, and of one of the last day. */
-const KEPT = 500;
-const KEPT_OF_DAY = 300;
+const LONGEST_REASON = 500;
+const LONGEST_REASON_OF_DAY = 300;
 
 /** Whether a failure is expected to resolve by itself. */
-export const passesByItself = (error: unknown): boolean =>
+export const isTemporary = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.kind === 'transient' || error.kind === 'stopped');
 
-export function noteTrouble(
+export function recordTrouble(
   store: Store,
   source: string,
   step: string,
   error: unknown,
   now: number,
 ): Promise<void> {
-  const reason = messageOf(error).slice(0, KEPT);
+  const reason = messageOf(error).slice(0, LONGEST_REASON);
   return store.checkpoints.exchange(source, 'troubles', (current): Troubles => {
     const troubles = readNote({ troubles: current }, 'troubles') ?? {};
     const { since = now, attempts = 0 } = troubles[step] ?? {};
-    const lasting = !passesByItself(error);
+    const lasting = !isTemporary(error);
     return { ...troubles, [step]: { since, last: now, attempts: attempts + 1, reason, lasting } };
   });
 }
@@ -45,9 +45,9 @@ export function clearTrouble(store: Store, source: string, step?: string): Promi
 }
 
 const DAY = 24 * 3_600_000;
-const MOST = 200;
+const MAX_ENTRIES = 200;
 /** Milliseconds within which repetitions of a problem are one entry. */
-const TOGETHER = 10 * 60_000;
+const MERGE_WINDOW = 10 * 60_000;
 
 type Trouble = Pick<TroubleEntry, 'kind' | 'reason' | 'of'>;
 
@@ -74,18 +74,18 @@ function troubleIn(event: ReplicaEvent): Trouble | undefined {
 
 /** The entries with one more problem, limited to those of the last day. */
 function withTrouble(entries: readonly TroubleEntry[], trouble: Trouble, now: number): TroubleEntry[] {
-  const reason = trouble.reason.slice(0, KEPT_OF_DAY);
+  const reason = trouble.reason.slice(0, LONGEST_REASON_OF_DAY);
   const kept = entries.filter(({ last }) => last > now - DAY);
   const at = kept.findLastIndex(
     (each) =>
       each.kind === trouble.kind &&
       each.reason === reason &&
       each.of === trouble.of &&
-      Math.abs(now - each.last) < TOGETHER,
+      Math.abs(now - each.last) < MERGE_WINDOW,
   );
   const same = kept[at];
   if (same !== undefined) return kept.with(at, { ...same, last: now, times: same.times + 1 });
-  return [...kept, { ...trouble, reason, since: now, last: now, times: 1 }].slice(-MOST);
+  return [...kept, { ...trouble, reason, since: now, last: now, times: 1 }].slice(-MAX_ENTRIES);
 }
 
 /**
@@ -105,7 +105,7 @@ export class TroubleLog {
     this.#clock = clock;
   }
 
-  note(event: ReplicaEvent): void {
+  record(event: ReplicaEvent): void {
     const trouble = troubleIn(event);
     if (trouble === undefined) return;
     const now = this.#clock.now();
@@ -123,7 +123,7 @@ export class TroubleLog {
     this.#isKnown ||= readNote(await checkpoints.state(this.#source), 'identity') !== undefined;
     if (!this.#isKnown) return;
     await checkpoints.exchange(this.#source, 'lately', (current) =>
-      withTrouble(readableNote({ lately: current }, 'lately') ?? [], trouble, now),
+      withTrouble(readNoteIfValid({ lately: current }, 'lately') ?? [], trouble, now),
     );
   }
 }

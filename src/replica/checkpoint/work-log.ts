@@ -5,14 +5,14 @@
  */
 import type { CheckpointChange } from '../../store/checkpoint/checkpoints.ts';
 import type { LoadEvent, LoadState, SweepEvent, SweepState } from '../machine/states.ts';
-import { among, listOf, number, object, optional, type Shaped, text } from '../shape.ts';
+import { listOf, number, object, oneOf, optional, type Shaped, text } from '../shape.ts';
 
 /** Work on a collection; durations and moments in milliseconds, on the consumer's clock. */
 const WORK = object({
-  work: among('download', 'window', 'purge'),
+  work: oneOf('download', 'window', 'purge'),
   began: number,
   /** `lost`: it was abandoned and started over. */
-  outcome: among('open', 'done', 'lost', 'guarded', 'unsure'),
+  outcome: oneOf('open', 'done', 'lost', 'guarded', 'unsure'),
   /** Absent while it is running. */
   ended: optional(number),
   /** Received records, or keys of a purge. */
@@ -42,7 +42,7 @@ const DETAILED = 60;
 /** Milliseconds of older work that one entry summarizes. */
 const SLOT = 10 * 60_000;
 /** A day of slots of each kind, and the newest entries. */
-const MOST = 500;
+const MAX_ENTRIES = 500;
 /** The number of removed records that are named. */
 const NAMED = 20;
 
@@ -55,7 +55,7 @@ const isLoad = ({ work }: WorkEntry): boolean => work !== 'purge';
 const isPurge = ({ work }: WorkEntry): boolean => work === 'purge';
 
 /** The log with its open entry changed; the same log if none is open, as in a store of an earlier version. */
-function changed(
+function changeOpenEntry(
   log: WorkLog,
   isWanted: (entry: WorkEntry) => boolean,
   change: (entry: WorkEntry) => Change,
@@ -65,7 +65,7 @@ function changed(
   return entry === undefined ? log : log.with(at, { ...entry, ...change(entry) });
 }
 
-const begun = (work: WorkEntry['work'], began: number): WorkEntry => ({
+const newEntry = (work: WorkEntry['work'], began: number): WorkEntry => ({
   work,
   began,
   outcome: 'open',
@@ -78,29 +78,29 @@ export function afterLoad(log: WorkLog, before: LoadState, event: LoadEvent, now
   const rows = 'rows' in before ? before.rows : 0;
   switch (event.kind) {
     case 'begin':
-      return bounded([...log, begun('download', now)], now);
+      return compactLog([...log, newEntry('download', now)], now);
     case 'refresh': {
-      const given = changed(log, isLoad, () => ({ outcome: 'lost', ended: now, rows }));
-      return bounded([...given, begun('download', now)], now);
+      const given = changeOpenEntry(log, isLoad, () => ({ outcome: 'lost', ended: now, rows }));
+      return compactLog([...given, newEntry('download', now)], now);
     }
     case 'window': {
       const from = before.kind === 'current' ? { from: before.cursor } : {};
-      return bounded([...log, { ...begun('window', now), ...from, to: event.upper }], now);
+      return compactLog([...log, { ...newEntry('window', now), ...from, to: event.upper }], now);
     }
     case 'end': {
       const all = rows + (event.rows ?? 0);
       const isOver = !event.fills;
-      return changed(log, isLoad, () => ({
+      return changeOpenEntry(log, isLoad, () => ({
         rows: all,
         ...(isOver ? { outcome: 'done', ended: now } : {}),
       }));
     }
     case 'filled':
-      return changed(log, isLoad, () => ({ outcome: 'done', ended: now }));
+      return changeOpenEntry(log, isLoad, () => ({ outcome: 'done', ended: now }));
     case 'short':
-      return changed(log, isLoad, ({ again }) => ({ again: again + 1 }));
+      return changeOpenEntry(log, isLoad, ({ again }) => ({ again: again + 1 }));
     case 'lost':
-      return changed(log, isLoad, ({ work, again }) =>
+      return changeOpenEntry(log, isLoad, ({ work, again }) =>
         work === 'window' ? { outcome: 'lost', ended: now, rows } : { again: again + 1 },
       );
     case 'page':
@@ -118,25 +118,26 @@ export function afterSweep(
   { remove = [], now }: Pick<CheckpointChange, 'remove'> & { readonly now: number },
 ): WorkLog {
   const keys = 'keys' in before ? before.keys : 0;
-  const over = (change: Change): WorkLog => changed(log, isPurge, () => ({ ...change, ended: now }));
+  const closeEntry = (change: Change): WorkLog =>
+    changeOpenEntry(log, isPurge, () => ({ ...change, ended: now }));
   switch (event.kind) {
     case 'begin':
-      return bounded([...log, begun('purge', now)], now);
+      return compactLog([...log, newEntry('purge', now)], now);
     case 'end':
     case 'unsure':
-      return changed(log, isPurge, () => ({ rows: keys + event.keys }));
+      return changeOpenEntry(log, isPurge, () => ({ rows: keys + event.keys }));
     case 'agree':
     case 'lost':
-      return changed(log, isPurge, ({ again }) => ({ again: again + 1 }));
+      return changeOpenEntry(log, isPurge, ({ again }) => ({ again: again + 1 }));
     case 'guard':
-      return over({ outcome: 'guarded', deleted: event.rows });
+      return closeEntry({ outcome: 'guarded', deleted: event.rows });
     case 'deleted':
-      return changed(log, isPurge, ({ deleted = 0, removed = [] }) => {
+      return changeOpenEntry(log, isPurge, ({ deleted = 0, removed = [] }) => {
         const more = remove.flatMap(({ resource, keys: gone }) => gone.map((key) => ({ resource, key })));
         return { deleted: deleted + event.rows, removed: [...removed, ...more].slice(0, NAMED) };
       });
     case 'done':
-      return over({ outcome: before.kind === 'fetching' && before.unsure ? 'unsure' : 'done' });
+      return closeEntry({ outcome: before.kind === 'fetching' && before.unsure ? 'unsure' : 'done' });
     case 'page':
     case 'purged':
       return log;
@@ -144,20 +145,20 @@ export function afterSweep(
 }
 
 /** The last day of a log, in a bounded number of entries. */
-function bounded(log: WorkLog, now: number): WorkLog {
+function compactLog(log: WorkLog, now: number): WorkLog {
   const kept = log.filter(({ outcome, began, ended = began }) => outcome === 'open' || ended > now - DAY);
   const cut = Math.max(0, kept.length - DETAILED);
   const older = Map.groupBy(kept.slice(0, cut), ({ work, outcome, began }) =>
     outcome === 'done' ? `${work} ${Math.floor(began / SLOT)}` : `${work} ${outcome} ${began}`,
   );
-  const summed = [...older.values()].map((group) => group.reduce(sumOf));
-  return [...summed, ...kept.slice(cut)].slice(-MOST);
+  const summed = [...older.values()].map((group) => group.reduce(mergeEntries));
+  return [...summed, ...kept.slice(cut)].slice(-MAX_ENTRIES);
 }
 
 const tookOf = ({ took, began, ended = began }: WorkEntry): number => took ?? ended - began;
 
 /** Two pieces of work of one kind as one entry. */
-function sumOf(one: WorkEntry, other: WorkEntry): WorkEntry {
+function mergeEntries(one: WorkEntry, other: WorkEntry): WorkEntry {
   const { from = other.from } = one;
   const { to = one.to, ended = one.ended } = other;
   const removed = [...(one.removed ?? []), ...(other.removed ?? [])].slice(0, NAMED);

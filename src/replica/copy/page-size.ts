@@ -1,13 +1,13 @@
 /** How many records a page has. It knows nothing of their content. */
 import type { Listener } from '../events.ts';
 
-const FLOOR = 10;
+const SMALLEST_SIZE = 10;
 /** The minimum size of pages that are too large for the consumer itself. */
-const LEAST = 2;
+const SMALLEST_SIZE_IF_LARGE = 2;
 /** Records of the first page: their size is not known yet. */
 const FIRST = 50;
 /** Characters of a response above which pages are made smaller, so that little waits in memory. */
-export const HEAVY = 3_000_000;
+export const HEAVY_RESPONSE = 3_000_000;
 /** Consecutive pages that must succeed before the size grows again. */
 const GOOD_PAGES = 10;
 
@@ -34,13 +34,13 @@ export class PageSize {
     this.#report = report;
   }
 
-  get now(): number {
+  get current(): number {
     return this.#size;
   }
 
   /** Halves the size. @returns false when it cannot be smaller */
   shrink(reason: 'slow' | 'large'): boolean {
-    const floor = Math.min(this.#allowed, reason === 'large' ? LEAST : FLOOR);
+    const floor = Math.min(this.#allowed, reason === 'large' ? SMALLEST_SIZE_IF_LARGE : SMALLEST_SIZE);
     if (this.#size <= floor) return false;
     this.#isFirst = false;
     this.#set(Math.max(floor, this.#size >> 1));
@@ -53,8 +53,8 @@ export class PageSize {
    * before.
    * @returns false if the size is not the reason
    */
-  tryLess(isFirstPage: boolean): boolean {
-    const floor = Math.max(Math.min(this.#allowed, FLOOR), isFirstPage ? 0 : this.#proven);
+  shrinkAfterRejection(isFirstPage: boolean): boolean {
+    const floor = Math.max(Math.min(this.#allowed, SMALLEST_SIZE), isFirstPage ? 0 : this.#proven);
     if (this.#size <= floor) return false;
     this.#rejected ??= this.#size;
     this.#isFirst = false;
@@ -69,7 +69,7 @@ export class PageSize {
   }
 
   /** A page succeeded. @param weight characters of the response @param rows records in it */
-  praise(weight: number, rows: number): void {
+  recordSuccess(weight: number, rows: number): void {
     this.#proven = Math.max(this.#proven, this.#size);
     if (this.#rejected !== undefined) {
       // This is what the source accepts: no more is requested again.
@@ -79,7 +79,7 @@ export class PageSize {
       this.#rejected = undefined;
     }
     if (rows > 0) {
-      const comfortable = Math.max(FLOOR, Math.floor((rows * HEAVY) / weight));
+      const comfortable = Math.max(SMALLEST_SIZE, Math.floor((rows * HEAVY_RESPONSE) / weight));
       this.#largest = Math.min(this.#allowed, comfortable);
     }
     const hasGrown = this.#isFirst || ++this.#good >= GOOD_PAGES;

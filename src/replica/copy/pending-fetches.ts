@@ -5,8 +5,8 @@
 import { isStorableKey, KEY_LIMIT } from '../../records/parsed-record.ts';
 import type { Keys, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 import { storedKeys } from '../checkpoint/checkpoint.ts';
-import { inHalves } from '../source/pages.ts';
-import { type Capabilities, givesCustomFields, type Source, type SourcePage } from '../source/source.ts';
+import { requestInHalves } from '../source/pages.ts';
+import { type Capabilities, expandsCustomFields, type Source, type SourcePage } from '../source/source.ts';
 import type { Copy } from './copy.ts';
 import { CHILDREN, entryName, nameOfPayload, type PendingFetch, RECORD } from './quarantine-entry.ts';
 import type { Intake } from './read-page.ts';
@@ -15,10 +15,10 @@ import type { Intake } from './read-page.ts';
 export const FILES = 'files';
 
 /** Why listings of a download are requested again; empty if everything arrives with them. */
-export function fetchedApart(capabilities: Capabilities, resource: string): readonly string[] {
+export function reasonsToFetchSeparately(capabilities: Capabilities, resource: string): readonly string[] {
   const { interface: kind, children, expansions } = capabilities;
   if (resource !== 'Property' || children === 'none') return [];
-  if (givesCustomFields(capabilities)) return [RECORD];
+  if (expandsCustomFields(capabilities)) return [RECORD];
   // The native download sends only _limit, _skiptoken and _select (reference: consumer, trap 11).
   if (kind === 'native') return [CHILDREN];
   return children === 'per-listing' ? expansions : [];
@@ -35,14 +35,14 @@ const TIMESTAMPS_OF: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The sub-resources of the listings in an update: those that changed, and those without a timestamp. */
-export async function movedChildren(
+export async function changedChildren(
   { feed, store }: Copy,
   resource: string,
   { records }: Intake,
 ): Promise<PendingFetch[]> {
   if (resource !== 'Property' || feed.capabilities.children !== 'per-listing') return [];
   const listings = records.find((group) => group.resource === resource)?.records ?? [];
-  const before = await store.checkpoints.stamps(
+  const before = await store.checkpoints.timestamps(
     resource,
     listings.map(({ key }) => key),
   );
@@ -59,12 +59,12 @@ export async function movedChildren(
 }
 
 /** The sub-resources of listings, in halves if they are too large to be read together. */
-export const childrenOf = (
+export const fetchChildren = (
   feed: Source,
   keys: readonly string[],
   collections = feed.capabilities.expansions,
 ): Promise<SourcePage> =>
-  inHalves(
+  requestInHalves(
     'Property',
     keys,
     (some) => feed.children(some, collections),
@@ -80,14 +80,18 @@ export const pendingFiles = ({ files }: Pick<Copy, 'files'>, changed: readonly K
         .map(({ resource, keys }) => ({ resource, keys, why: FILES }));
 
 /** Makes everything that is stored of a resource pending. */
-export async function fetchAllStored(copy: Copy, resource: string, whys: readonly string[]): Promise<void> {
+export async function makeStoredPending(
+  copy: Copy,
+  resource: string,
+  whys: readonly string[],
+): Promise<void> {
   for await (const keys of storedKeys(copy, resource)) {
     await copy.checkpoint.commit({ want: whys.map((why) => ({ resource, keys, why })) });
   }
 }
 
 /** What can be requested. A record whose key is not valid here is quarantined instead. */
-export async function storable(
+export async function separateUnstorable(
   { checkpoint, store }: Pick<Copy, 'checkpoint' | 'store'>,
   wants: readonly PendingFetch[],
 ): Promise<{ readonly want: readonly PendingFetch[]; readonly quarantine: readonly QuarantineEntry[] }> {
@@ -109,7 +113,7 @@ export async function storable(
 }
 
 /** The names of all sub-resources of listings in the quarantine. */
-export function subDataEntries(
+export function quarantinedChildren(
   { checkpoint, feed }: Pick<Copy, 'checkpoint' | 'feed'>,
   resource: string,
   keys: readonly string[],

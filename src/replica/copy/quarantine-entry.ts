@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import type { Dictionary } from '../../dictionary/index.ts';
 import { isStorableKey } from '../../records/parsed-record.ts';
-import { isObject, type JsonObject, parsedJson } from '../../shared/json.ts';
+import { isObject, type JsonObject, tryParseJson } from '../../shared/json.ts';
 import type { Keys, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 
 /** The reason of entries for a complete record; any other is the name of a collection, or `children` for all. */
@@ -52,7 +52,7 @@ export interface Subject {
 
 /** The reason for which the missing data was requested; undefined for received data. */
 export function pendingReason({ payload }: Pick<QuarantineEntry, 'payload'>): string | undefined {
-  const { wanted } = objectOf(payload);
+  const { wanted } = parsePayload(payload);
   return typeof wanted === 'string' ? wanted : undefined;
 }
 
@@ -60,7 +60,7 @@ export function subjectOf(
   { resources }: Dictionary,
   { resource, key, payload }: Pick<QuarantineEntry, 'resource' | 'key' | 'payload'>,
 ): Subject {
-  const json = objectOf(payload);
+  const json = parsePayload(payload);
   if (typeof json.wanted === 'string') return { resource, key: keyIn(json.key) ?? key };
   const parent = resources.get(resource)?.parent;
   if (parent === undefined) return NAMELESS.test(key) ? { resource } : { resource, key };
@@ -75,8 +75,8 @@ export function subjectOf(
   return named === undefined ? { resource: owner } : { resource: owner, key: named };
 }
 
-function objectOf(payload: string): JsonObject {
-  const json = parsedJson(payload);
+function parsePayload(payload: string): JsonObject {
+  const json = tryParseJson(payload);
   return isObject(json) ? json : {};
 }
 

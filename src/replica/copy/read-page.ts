@@ -7,18 +7,18 @@ import { type Dictionary, type Field, findNavigation, type Resource } from '../.
 import { isTooDeep, jsonOf, TOO_DEEP } from '../../records/nesting.ts';
 import { parseRecord } from '../../records/parse-record.ts';
 import { isStorableKey, type LenientField, type ParsedRecord } from '../../records/parsed-record.ts';
-import { isInexact } from '../../records/value.ts';
+import { isUnsafeInteger } from '../../records/value.ts';
 import { isObject, type JsonObject } from '../../shared/json.ts';
-import { perObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/per-object.ts';
 import type { Keys, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 import { MASK, type SourceItem, type SourcePage } from '../source/source.ts';
 import type { Copy, CopySettings } from './copy.ts';
 import { nameOfPayload, pendingEntry, RECORD } from './quarantine-entry.ts';
 import {
-  agreed,
   declareFields,
   fieldName,
   guessField,
+  mergeUnknownField,
   notIgnored,
   type UnknownField,
   unknownFields,
@@ -52,16 +52,19 @@ type Reader = Pick<Copy, 'store' | 'checkpoint' | 'settings' | 'report'>;
  * Reads the records of a page as the dictionary defines them, after declaring missing fields. What cannot be stored is
  * quarantined as received, and the rest of the page is stored. Of two records with one key, the later counts.
  */
-export async function takeIn(copy: Reader, page: Pick<SourcePage, 'items' | 'broken'>): Promise<Intake> {
+export async function readPageDeclaringFields(
+  copy: Reader,
+  page: Pick<SourcePage, 'items' | 'broken'>,
+): Promise<Intake> {
   const { intake, unknown, lenient } = await readPage(copy, page);
   reportLenient(copy, lenient);
   if (copy.settings.drift === 'freeze' || unknown.length === 0) return intake;
-  const hasGrown = await meetUnknown(copy, unknown);
+  const hasGrown = await declareUnknownFields(copy, unknown);
   return hasGrown ? (await readPage(copy, page)).intake : intake;
 }
 
 /** What has been reported for each copy while it runs. */
-const reportedOf = perObject((_: Reader['checkpoint']) => new Set<string>());
+const reportedOf = memoizePerObject((_: Reader['checkpoint']) => new Set<string>());
 
 /** Reports once for each field that its values are converted from another form. */
 function reportLenient({ checkpoint, report }: Reader, lenient: readonly LenientField[]): void {
@@ -123,7 +126,7 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
   const { json, partial } = clean(item.json);
   const { dictionary, settings } = model;
   const context = { dictionary, settings, isShallow: true };
-  const result = parseRecord(resource, inForms(resource, json, dictionary), context);
+  const result = parseRecord(resource, stringifyGuessedTexts(resource, json, dictionary), context);
   if (!result.ok) {
     const name = typeof given === 'string' && !isStorableKey(given) ? nameOfPayload(given) : undefined;
     put(resource.name, result.invalid.key ?? name, result.invalid.reasons, item.json);
@@ -143,7 +146,7 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
   }
   for (const field of record.lenient) draft.lenient.set(fieldName(field), field);
   for (const field of unknown) {
-    draft.unknown.set(fieldName(field), agreed(draft.unknown.get(fieldName(field)), field));
+    draft.unknown.set(fieldName(field), mergeUnknownField(draft.unknown.get(fieldName(field)), field));
   }
   for (const member of record.refused) put(member.resource, member.key, member.reasons, member.origin);
   for (const collection of partial) draft.partial.push({ key: record.key, collection });
@@ -154,7 +157,7 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
 }
 
 /** @returns whether the dictionary has grown */
-async function meetUnknown(copy: Reader, unknown: readonly UnknownField[]): Promise<boolean> {
+async function declareUnknownFields(copy: Reader, unknown: readonly UnknownField[]): Promise<boolean> {
   const { checkpoint, store, settings, report } = copy;
   const ignored = new Set(checkpoint.get('ignored'));
   const fresh = notIgnored(unknown, ignored);
@@ -209,12 +212,12 @@ function clean(given: JsonObject): { readonly json: JsonObject; readonly partial
 }
 
 function cleanList(list: readonly unknown[]): readonly unknown[] {
-  const cleaned = mapped(list, (member) => (isObject(member) ? clean(member).json : member));
+  const cleaned = mapIfChanged(list, (member) => (isObject(member) ? clean(member).json : member));
   return cleaned.includes(MASK) ? cleaned.filter((member) => member !== MASK) : cleaned;
 }
 
 /** The list with every member changed; the same list if none is. */
-function mapped(list: readonly unknown[], change: (member: unknown) => unknown): readonly unknown[] {
+function mapIfChanged(list: readonly unknown[], change: (member: unknown) => unknown): readonly unknown[] {
   const changed = list.map(change);
   return changed.some((member, index) => member !== list[index]) ? changed : list;
 }
@@ -224,12 +227,12 @@ function mapped(list: readonly unknown[], change: (member: unknown) => unknown):
  * guess. The same object if nothing has to change. Other forms of values are converted where every record is read
  * (records/lenient.ts).
  */
-function inForms(resource: Resource, json: JsonObject, dictionary: Dictionary): JsonObject {
-  if (!hasGuesses(dictionary)) return json;
+function stringifyGuessedTexts(resource: Resource, json: JsonObject, dictionary: Dictionary): JsonObject {
+  if (!hasGuessedTexts(dictionary)) return json;
   let changed: Record<string, unknown> | undefined;
   for (const name of Object.keys(json)) {
     const value = json[name];
-    const form = formOf(resource, name, value, dictionary);
+    const form = stringifyIfGuessed(resource, name, value, dictionary);
     if (form === value) continue;
     changed ??= { ...json };
     changed[name] = form;
@@ -237,27 +240,38 @@ function inForms(resource: Resource, json: JsonObject, dictionary: Dictionary): 
   return changed ?? json;
 }
 
-const isGuess = ({ collection, custom, type }: Field): boolean =>
+const isGuessedText = ({ collection, custom, type }: Field): boolean =>
   !collection && custom !== undefined && type.kind === 'string';
 
 /** Whether the dictionary has a custom text field at all. */
-const hasGuesses = perObject(({ resources }: Dictionary): boolean =>
-  [...resources.values()].some(({ fields }) => [...fields.values()].some(isGuess)),
+const hasGuessedTexts = memoizePerObject(({ resources }: Dictionary): boolean =>
+  [...resources.values()].some(({ fields }) => [...fields.values()].some(isGuessedText)),
 );
 
-function formOf(resource: Resource, name: string, value: unknown, dictionary: Dictionary): unknown {
+function stringifyIfGuessed(
+  resource: Resource,
+  name: string,
+  value: unknown,
+  dictionary: Dictionary,
+): unknown {
   if (value === null || value === undefined) return value;
   const field = resource.fields.get(resource.fieldAliases.get(name) ?? name);
   if (field !== undefined) {
-    const isRead = !isGuess(field) || typeof value === 'string' || isInexact(value);
+    const isRead = !isGuessedText(field) || typeof value === 'string' || isUnsafeInteger(value);
     return isRead ? value : JSON.stringify(value);
   }
   const target = Array.isArray(value) ? findNavigation(resource, name)?.target : undefined;
   const members = dictionary.resources.get(target ?? '');
   if (members === undefined || !Array.isArray(value)) return value;
-  return mapped(value, (member) => (isObject(member) ? inForms(members, member, dictionary) : member));
+  return mapIfChanged(value, (member) =>
+    isObject(member) ? stringifyGuessedTexts(members, member, dictionary) : member,
+  );
 }
 
 /** A record in a given text form, read like one of a page, for another attempt to store it. */
-export const readAgain = (resource: Resource, json: unknown, model: StoreModel) =>
-  parseRecord(resource, isObject(json) ? inForms(resource, clean(json).json, model.dictionary) : json, model);
+export const reparseRecord = (resource: Resource, json: unknown, model: StoreModel) =>
+  parseRecord(
+    resource,
+    isObject(json) ? stringifyGuessedTexts(resource, clean(json).json, model.dictionary) : json,
+    model,
+  );

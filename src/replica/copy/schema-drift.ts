@@ -5,7 +5,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import { type CustomFieldDeclaration, REPLICA_TIMESTAMP } from '../../dictionary/index.ts';
 import { PlatError } from '../../errors/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
-import { isInexact, isRounded } from '../../records/value.ts';
+import { isUnsafeInteger, losesOnlyFraction } from '../../records/value.ts';
 import { LongNumber } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
 import type { Listener } from '../events.ts';
@@ -49,7 +49,7 @@ export function guessField({ resource, name, value }: UnknownField): ForeignFiel
 }
 
 /** One field for two of its values: a text if they are of different types. */
-export function agreed(before: UnknownField | undefined, field: UnknownField): UnknownField {
+export function mergeUnknownField(before: UnknownField | undefined, field: UnknownField): UnknownField {
   const isSame = before === undefined || guessType(before.value) === guessType(field.value);
   return isSame ? field : { ...field, value: '' };
 }
@@ -61,10 +61,10 @@ function guessType(value: unknown): string {
     case 'boolean':
       return 'boolean';
     case 'number':
-      return isInexact(value) ? 'string' : DECIMAL;
+      return isUnsafeInteger(value) ? 'string' : DECIMAL;
     default:
       // A number that is too long is an identifier made of digits, such as a key, unless only its fraction is so long.
-      if (value instanceof LongNumber) return isRounded(Number(value.text)) ? DECIMAL : 'string';
+      if (value instanceof LongNumber) return losesOnlyFraction(Number(value.text)) ? DECIMAL : 'string';
       return Array.isArray(value) && value.every((each) => typeof each === 'string') ? 'string[]' : 'string';
   }
 }
@@ -80,10 +80,10 @@ export async function declareFields(
   fields: readonly ForeignField[],
   report: Listener,
 ): Promise<ForeignField[]> {
-  const own = fields.filter(({ name }) => name !== REPLICA_TIMESTAMP);
-  const named = own.filter(({ name }) => API_NAME.test(name));
-  const { fitting, further } = divided(await store.model(), named);
-  const refused = [...own.filter(({ name }) => !API_NAME.test(name)), ...further];
+  const candidates = fields.filter(({ name }) => name !== REPLICA_TIMESTAMP);
+  const named = candidates.filter(({ name }) => API_NAME.test(name));
+  const { fitting, further } = splitFittingFields(await store.model(), named);
+  const refused = [...candidates.filter(({ name }) => !API_NAME.test(name)), ...further];
   if (fitting.length === 0 || (await declare(store, fitting, report))) return refused;
   // One of them is at fault: the others are still declared.
   for (const field of fitting) if (!(await declare(store, [field], report))) refused.push(field);
@@ -91,7 +91,7 @@ export async function declareFields(
 }
 
 /** The fields for which there is room, and one name for the other fields of a resource. */
-function divided(model: StoreModel, fields: readonly ForeignField[]) {
+function splitFittingFields(model: StoreModel, fields: readonly ForeignField[]) {
   const counts = new Map<string, number>();
   const further = new Map<string, ForeignField>();
   const fitting = fields.filter((field) => {

@@ -5,23 +5,23 @@ import type { WriteReport } from '../../store/write/report.ts';
 import { type CopyChange, type QuarantinedRecord, recordName } from '../checkpoint/checkpoint.ts';
 import { collectionOf, resourcesIn, type SourcePage } from '../source/source.ts';
 import type { Copy } from './copy.ts';
-import { pendingFiles, storable, subDataEntries } from './pending-fetches.ts';
+import { pendingFiles, quarantinedChildren, separateUnstorable } from './pending-fetches.ts';
 import { entryName, type Subject, storableName } from './quarantine-entry.ts';
-import { type Intake, takeIn } from './read-page.ts';
+import { type Intake, readPageDeclaringFields } from './read-page.ts';
 
 /**
  * While a sweep is running, every record that is stored or seen is marked, even an unchanged one: no purge deletes
  * records that were received after it began.
- * @param also further changes with the page, once its records are known
+ * @param furtherChanges further changes with the page, once its records are known
  */
 export async function storePage(
   copy: Copy,
   page: Pick<SourcePage, 'items' | 'broken' | 'keys'>,
-  also: (intake: Intake) => CopyChange | Promise<CopyChange>,
+  furtherChanges: (intake: Intake) => CopyChange | Promise<CopyChange>,
 ): Promise<WriteReport> {
-  const intake = await takeIn(copy, page);
-  const more = await also(intake);
-  const { want, quarantine: unstorable } = await storable(copy, more.want ?? []);
+  const intake = await readPageDeclaringFields(copy, page);
+  const more = await furtherChanges(intake);
+  const { want, quarantine: unstorable } = await separateUnstorable(copy, more.want ?? []);
   const quarantine = [...intake.quarantine, ...unstorable];
   const absent = absentEntries(copy, intake);
   // Incompletely received collections are requested separately.
@@ -35,7 +35,7 @@ export async function storePage(
     keys: records.map(({ key }) => key),
   }));
   // Marks and releases are derived from the checkpoint at the commit.
-  const outcome = await copy.checkpoint.alone((commit) =>
+  const outcome = await copy.checkpoint.runExclusively((commit) =>
     commit({
       ...more,
       records: intake.records,
@@ -43,7 +43,7 @@ export async function storePage(
       quarantine: [...quarantine, ...(more.quarantine ?? [])],
       seen: [...marksOf(copy, page, intake), ...(more.seen ?? [])],
       want: [...partial, ...pendingFiles(copy, [...stored, ...intake.remove]), ...want],
-      release: [...releases(copy, intake), ...absent, ...(more.release ?? [])],
+      release: [...releasedEntries(copy, intake), ...absent, ...(more.release ?? [])],
     }),
   );
   for (const each of absent) copy.report({ kind: 'gone', ...each });
@@ -82,9 +82,9 @@ function marksOf(
 
 /**
  * Records and members that were stored after all, and sub-resources that arrived with their listing. A member under another
- * record than that of its entry is none of them.
+ * record than its entry names is not released.
  */
-function releases(copy: Copy, { records, partial }: Intake): Keys[] {
+function releasedEntries(copy: Copy, { records, partial }: Intake): Keys[] {
   const found: Keys[] = [];
   if (!copy.checkpoint.hasQuarantined) return found;
   const missing = new Set(partial.map(({ key, collection }) => entryName(key, collection)));
@@ -92,10 +92,10 @@ function releases(copy: Copy, { records, partial }: Intake): Keys[] {
     const { resource, key, children, onlyChildren } = record;
     const { name } = resource;
     if (!onlyChildren) {
-      const subject = copy.checkpoint.entry(name, key)?.subject;
-      if (subject !== undefined && (holder === undefined || isOf(subject, holder)))
+      const subject = copy.checkpoint.findQuarantined(name, key)?.subject;
+      if (subject !== undefined && (holder === undefined || concernsRecord(subject, holder)))
         found.push({ resource: name, keys: [key] });
-      const entries = children.size === 0 ? [] : subDataEntries(copy, name, [key]);
+      const entries = children.size === 0 ? [] : quarantinedChildren(copy, name, [key]);
       found.push({ resource: name, keys: entries.filter((entry) => !missing.has(entry)) });
     }
     for (const members of children.values()) for (const member of members) look(member, record);
@@ -105,7 +105,7 @@ function releases(copy: Copy, { records, partial }: Intake): Keys[] {
 }
 
 /** Whether an entry concerns a record; one whose record is unknown may. */
-const isOf = (subject: Subject, { resource, key }: ParsedRecord): boolean =>
+const concernsRecord = (subject: Subject, { resource, key }: ParsedRecord): boolean =>
   subject.key === undefined || (subject.resource === resource.name && subject.key === key);
 
 /** Quarantined records that the source deleted, and members that are missing from a complete collection. */

@@ -1,7 +1,13 @@
 /**
  * The pages of a walk: the next page is requested while one is processed, and is no larger than the source can return.
  */
-import { asksTooMuch, isOfRequest, isServerFault, mayAskTooMuch, RequestFailure } from '../http/failure.ts';
+import {
+  isDirectFailure,
+  isServerError,
+  mayBeRejectedForSize,
+  mayPassIfSmaller,
+  RequestFailure,
+} from '../http/failure.ts';
 import { LoopGuard } from '../source/loop-guard.ts';
 import type { PageRequest, SourceKey, WalkPosition } from '../source/source.ts';
 import type { PageSize } from './page-size.ts';
@@ -38,7 +44,7 @@ export async function* pagesFrom<P extends AnyPage>(
       guard.check(position, page);
       return page;
     } catch (error) {
-      if (position === undefined || !isOfRequest(error) || error.kind !== 'rejected') throw error;
+      if (position === undefined || !isDirectFailure(error) || error.kind !== 'rejected') throw error;
       throw new LostPosition(error.kind, error.message, { cause: error });
     }
   };
@@ -58,26 +64,26 @@ async function fetchPage<P extends AnyPage>(
 ): Promise<P> {
   for (let smaller = true; ; ) {
     try {
-      const page = await fetch({ position, size: size.now, ...(smaller ? { attempts: ATTEMPTS } : {}) });
-      size.praise(page.weight, page.keys.length);
+      const page = await fetch({ position, size: size.current, ...(smaller ? { attempts: ATTEMPTS } : {}) });
+      size.recordSuccess(page.weight, page.keys.length);
       return page;
     } catch (error) {
-      if (!isOfRequest(error)) throw error;
-      if (mayAskTooMuch(error)) {
-        if (size.tryLess(position === undefined)) continue;
+      if (!isDirectFailure(error)) throw error;
+      if (mayBeRejectedForSize(error)) {
+        if (size.shrinkAfterRejection(position === undefined)) continue;
         size.restore();
         throw error;
       }
-      if (!asksTooMuch(error)) {
-        // A request that a smaller page does not help gets all attempts.
+      if (!mayPassIfSmaller(error)) {
+        // A request whose failure has nothing to do with its size gets all attempts.
         if (smaller && error.kind === 'transient') smaller = false;
         else throw error;
       } else if (!size.shrink(error.kind === 'too-large' ? 'large' : 'slow')) {
-        const request = { position, size: size.now };
-        if (error.kind === 'too-large') return fetchApart(fetch, request, error);
+        const request = { position, size: size.current };
+        if (error.kind === 'too-large') return fetchRecordsSeparately(fetch, request, error);
         // A small page that always fails may have a record at which the source fails.
-        if (!smaller && isServerFault(error))
-          return fetchApart(fetch, { ...request, attempts: ATTEMPTS, known: known() }, error);
+        if (!smaller && isServerError(error))
+          return fetchRecordsSeparately(fetch, { ...request, attempts: ATTEMPTS, known: known() }, error);
         if (!smaller) throw error;
         smaller = false;
       }
@@ -86,7 +92,7 @@ async function fetchPage<P extends AnyPage>(
 }
 
 /** The smallest page: if the source cannot return one of its records, only that record is skipped. */
-async function fetchApart<P>(
+async function fetchRecordsSeparately<P>(
   fetch: (request: PageRequest) => Promise<P>,
   request: PageRequest,
   failure: RequestFailure,
@@ -95,7 +101,7 @@ async function fetchApart<P>(
     return await fetch({ ...request, apart: true });
   } catch (error) {
     // A source that does not support this says nothing about the position.
-    const isUnable = isOfRequest(error) && (error.kind === 'rejected' || error.kind === 'too-large');
+    const isUnable = isDirectFailure(error) && (error.kind === 'rejected' || error.kind === 'too-large');
     throw isUnable ? failure : error;
   }
 }

@@ -3,14 +3,14 @@ import { platError } from '../../errors/index.ts';
 import { isObject, type JsonObject } from '../../shared/json.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
-import { type Answer, SourceClient } from '../http/client.ts';
-import { addressAt } from '../http/egress-policy.ts';
+import { SourceClient, type SourceResponse } from '../http/client.ts';
+import { urlAtOrigin } from '../http/egress-policy.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { UNLIMITED } from '../http/rate-budget.ts';
-import { USUAL_BACKOFF } from '../http/retry.ts';
+import { DEFAULT_BACKOFF } from '../http/retry.ts';
 import { readJson } from '../source/answer.ts';
-import { Digests } from '../source/loop-guard.ts';
-import { givenLink } from '../source/reso/lists.ts';
+import { SeenTexts } from '../source/loop-guard.ts';
+import { nextLinkIn } from '../source/reso/lists.ts';
 import { quoted, withOptions } from '../source/reso/urls.ts';
 
 /** A floor plan media record as the service gave it; its address and type may be anything. */
@@ -33,13 +33,13 @@ interface FloorPlanSource {
 const PAGE = 200;
 /** Bytes of a response's content, and milliseconds without a byte and for all of it. */
 const LIMITS = { largest: 32 * 1024 * 1024, timeout: 30_000, longest: 300_000 } as const;
-const BACKOFF = { ...USUAL_BACKOFF, attempts: 5 };
+const BACKOFF = { ...DEFAULT_BACKOFF, attempts: 5 };
 
 /**
  * The floor plan records of one listing, or of a whole originating system, each once. Follows the next links of the service, or
  * pages by `$skip` where it gives none, until a page has no new record: pages may be smaller than requested.
  */
-export async function* floorPlans(
+export async function* fetchFloorPlans(
   source: FloorPlanSource,
   system: string,
   listing: string | undefined,
@@ -56,7 +56,7 @@ export async function* floorPlans(
       ...(skip > 0 ? [`$skip=${skip}`] : []),
     ]);
   const visited = new Set<string>();
-  const seen = new Digests();
+  const seen = new SeenTexts();
   let skip = 0;
   let hasLinks = false;
   for (let url: string | undefined = at(0); url !== undefined; ) {
@@ -65,15 +65,15 @@ export async function* floorPlans(
     visited.add(url);
     const page: MediaPage = await client.get(url, pageOf);
     const fresh = page.records.filter((record) =>
-      seen.add(isKeyed(record) ? record.MediaKey : JSON.stringify(record)),
+      seen.add(hasMediaKey(record) ? record.MediaKey : JSON.stringify(record)),
     );
     for (const record of fresh) {
-      if (isKeyed(record)) yield record;
+      if (hasMediaKey(record)) yield record;
       else source.onKeyless(record);
     }
     skip += page.records.length;
     hasLinks ||= page.next !== undefined;
-    if (page.next !== undefined) url = addressAt(root, page.next, url);
+    if (page.next !== undefined) url = urlAtOrigin(root, page.next, url);
     else url = hasLinks || fresh.length === 0 ? undefined : at(skip);
   }
 }
@@ -83,12 +83,12 @@ interface MediaPage {
   readonly next: string | undefined;
 }
 
-const isKeyed = (record: JsonObject): record is FloorPlanRecord =>
+const hasMediaKey = (record: JsonObject): record is FloorPlanRecord =>
   typeof record.MediaKey === 'string' && record.MediaKey !== '';
 
-function pageOf(answer: Answer): MediaPage {
+function pageOf(answer: SourceResponse): MediaPage {
   const page = readJson(answer);
   const { value: records } = page;
-  if (Array.isArray(records) && records.every(isObject)) return { records, next: givenLink(page) };
+  if (Array.isArray(records) && records.every(isObject)) return { records, next: nextLinkIn(page) };
   throw new RequestFailure('rejected', 'The service responded with JSON that is not a list of media');
 }

@@ -10,13 +10,13 @@ import { makeFolder } from '../../store/files/private-file.ts';
 import type { Environment } from '../environment.ts';
 import type { Egress } from '../http/egress-policy.ts';
 import { RequestFailure, stopped } from '../http/failure.ts';
-import { retrying, USUAL_BACKOFF, waitAfter } from '../http/retry.ts';
-import { endingOf, fetchFile, fileNameOf, writeFile } from '../media/fetch-file.ts';
+import { DEFAULT_BACKOFF, waitAfter, withRetries } from '../http/retry.ts';
+import { extensionOf, fetchFile, fileNameOf, writeNewFile } from '../media/fetch-file.ts';
 import type { FloorPlanRecord } from './client.ts';
 
 /** Bytes of one image. */
 const LARGEST_IMAGE = 50 * 1024 * 1024;
-const BACKOFF = { ...USUAL_BACKOFF, attempts: 4 };
+const BACKOFF = { ...DEFAULT_BACKOFF, attempts: 4 };
 /** Consecutive failures of a host after which its remaining images are not requested. */
 const PATIENCE = 3;
 
@@ -78,7 +78,7 @@ export class ImageFolder {
   #insist(record: FloorPlanRecord, url: string): Promise<string> {
     const { environment, signal } = this.#options;
     const once = (): Promise<string> => this.#once(record, url);
-    return retrying({ clock: environment.clock, signal }, once, (error, failures) => {
+    return withRetries({ clock: environment.clock, signal }, once, (error, failures) => {
       const isLast = failures >= BACKOFF.attempts || signal.aborted;
       if (isLast || !(error instanceof RequestFailure) || error.kind !== 'transient') throw error;
       const { retryAfter = 0 } = error;
@@ -96,7 +96,7 @@ export class ImageFolder {
         environment,
         { address: url, signal, egress, own: root.origin, largest, isImage: true },
         async (content, contentType) => {
-          await writeFile(content, partial, largest);
+          await writeNewFile(content, partial, largest);
           return contentType;
         },
       );
@@ -118,9 +118,9 @@ const EXTENSION = /\.([a-z0-9]{1,5})$/i;
 /** Determined by the record, otherwise by the host's response, otherwise by the URL. */
 function endingFor(type: unknown, given: string, url: string): string {
   const text = typeof type === 'string' ? type : '';
-  const ofRecord = endingOf(text.includes('/') ? text : `image/${text}`);
+  const ofRecord = extensionOf(text.includes('/') ? text : `image/${text}`);
   if (ofRecord !== 'bin') return ofRecord;
-  const ofAnswer = endingOf(given);
+  const ofAnswer = extensionOf(given);
   if (ofAnswer !== 'octet-stream') return ofAnswer;
   return EXTENSION.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? 'bin';
 }

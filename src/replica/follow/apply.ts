@@ -9,18 +9,18 @@ import { chunked } from '../../shared/chunked.ts';
 import type { CopyChange } from '../checkpoint/checkpoint.ts';
 import type { Chain, Deletions } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
-import { movedChildren, pendingFiles, subDataEntries } from '../copy/pending-fetches.ts';
+import { changedChildren, pendingFiles, quarantinedChildren } from '../copy/pending-fetches.ts';
 import { type PendingFetch, RECORD } from '../copy/quarantine-entry.ts';
 import { storePage } from '../copy/store-page.ts';
-import { isOfRequest } from '../http/failure.ts';
+import { isDirectFailure } from '../http/failure.ts';
 import type { LoadState } from '../machine/states.ts';
-import { joinPages, NOTHING, recordsOf } from '../source/pages.ts';
+import { EMPTY_PAGE, fetchRecords, joinPages } from '../source/pages.ts';
 import type { ReportedChange, SourcePage } from '../source/source.ts';
 import { absentFrom } from '../steps/absent.ts';
 import { fetchPending } from '../steps/fetch-pending.ts';
 import { refresh } from '../steps/update.ts';
-import { contradicts, NO_MASKS, notesOfPages } from '../steps/witnesses.ts';
-import { hasSwept, requireNewFoundation, windowFrom } from './chain.ts';
+import { contradictsMasks, NO_MASKS, notesOfPages } from '../steps/witnesses.ts';
+import { hasSwept, nextWindowStart, requireNewFoundation } from './chain.ts';
 
 /** Records that are requested and stored together. */
 const AT_ONCE = 200;
@@ -47,22 +47,24 @@ export async function applyChanges(
 ): Promise<Chain> {
   const groups = [...Map.groupBy(changes, ({ resource }) => resource)]
     .filter(([resource]) => before.resources.includes(resource))
-    .flatMap(([resource, group]) => [...chunked(lastOf(group), AT_ONCE)].map((some) => ({ resource, some })));
+    .flatMap(([resource, group]) =>
+      [...chunked(lastChangeByKey(group), AT_ONCE)].map((some) => ({ resource, some })),
+    );
   let chain = before;
   for (const [index, { resource, some }] of groups.entries()) {
     const isLast = index === groups.length - 1;
-    const end = isLast ? ended(copy, position, isLevel) : {};
+    const end = isLast ? chainEnd(copy, position, isLevel) : {};
     const apply = (): Promise<Chain> => applyGroup(copy, resource, some, distinct, chain, end);
     chain = await copy.checkpoint.applyInTurn(resource, apply);
   }
   if (groups.length > 0) return chain;
-  chain = { ...chain, ...ended(copy, position, isLevel) };
+  chain = { ...chain, ...chainEnd(copy, position, isLevel) };
   await copy.checkpoint.commit({ state: { chain } });
   return chain;
 }
 
 /** The chain after everything up to a position is in the copy. */
-const ended = (
+const chainEnd = (
   { environment }: Pick<Copy, 'environment'>,
   position: string,
   isLevel: boolean,
@@ -71,10 +73,10 @@ const ended = (
   ...(isLevel ? { level: environment.clock.now() } : {}),
 });
 
-function lastOf(changes: readonly ReportedChange[]): [string, Change][] {
+function lastChangeByKey(changes: readonly ReportedChange[]): [string, Change][] {
   const last = new Map<string, Change>();
   for (const { key, resource: _, ...change } of changes) {
-    last.delete(key); // it stands at the place of its last change
+    last.delete(key); // the map is in the order of the last changes
     last.set(key, change);
   }
   return [...last];
@@ -98,35 +100,35 @@ async function applyGroup(
   const { checkpoint, environment, feed, name, settings, store, report } = copy;
   const { reads } = checkpoint;
   const cursor = cursorOf(checkpoint.load(resource));
-  const isSure = ({ isDeleted, at, found }: Change): boolean => {
+  const isTrusted = ({ isDeleted, at, found }: Change): boolean => {
     // The received data can be trusted as long as nothing newer may be stored.
     if (found !== undefined) return found.asOf === reads;
     // Records in passed windows may have reappeared since, so they are requested.
     return isDeleted && (at === undefined || at >= cursor);
   };
-  const deleted = keys((change) => isSure(change) && change.isDeleted);
-  const doubtful = keys((change) => !isSure(change));
-  const { pages, want } = await fetch(doubtful);
+  const deleted = keys((change) => isTrusted(change) && change.isDeleted);
+  const untrustedKeys = keys((change) => !isTrusted(change));
+  const { pages, want } = await fetch(untrustedKeys);
   const page = joinPages([...pages, received()]);
-  if (contradicts(checkpoint.get('masks') ?? NO_MASKS, page)) {
+  if (contradictsMasks(checkpoint.get('masks') ?? NO_MASKS, page)) {
     await refresh(copy, resource, 'fields were masked that are open now, or the other way round');
   }
   // Missing records were deleted since, or have left the view.
-  const answered = doubtful.filter((key) => !want.includes(key));
+  const answered = untrustedKeys.filter((key) => !want.includes(key));
   const absent = [...deleted, ...absentFrom(page, resource, answered)];
   const { chain, removed, guarded } = await guard({ ...before, ...end }, absent);
   const pending: PendingFetch[] = want.length === 0 ? [] : [{ resource, keys: want, why: RECORD }];
-  let owes = want.length > 0;
-  const noted = await notesOfPages(copy, resource);
+  let hasPending = want.length > 0;
+  const notesOf = await notesOfPages(copy, resource);
   const released = guarded ? [] : entriesOf(absent);
   await storePage(copy, page, async (intake): Promise<CopyChange> => {
-    const moved = await movedChildren(copy, resource, intake);
-    owes ||= intake.partial.length > 0 || moved.some(({ keys }) => keys.length > 0);
-    const { state, ...notes } = noted(page);
+    const moved = await changedChildren(copy, resource, intake);
+    hasPending ||= intake.partial.length > 0 || moved.some(({ keys }) => keys.length > 0);
+    const { state, ...notes } = notesOf(page);
     return {
       ...notes,
       // A later window covers pending records.
-      ...(owes ? {} : load()),
+      ...(hasPending ? {} : load()),
       ...(removed.length === 0 ? {} : { remove: [{ resource, keys: removed }] }),
       release: released,
       want: [...pending, ...moved, ...pendingFiles(copy, [{ resource, keys: removed }])],
@@ -136,17 +138,17 @@ async function applyGroup(
   for (const each of released) report({ kind: 'gone', ...each });
   if (removed.length > 0) report({ kind: 'deleted', resource, keys: removed });
   report({ kind: 'changes', resource, rows: page.keys.length, deleted: removed.length });
-  if (owes) await fetchPending(copy, resource);
-  if (owes || doubtful.length > 0) checkpoint.noteRead();
+  if (hasPending) await fetchPending(copy, resource);
+  if (hasPending || untrustedKeys.length > 0) checkpoint.countRead();
   return chain;
 
   /** The records that arrived with the changes. */
   function received(): SourcePage {
     const found = changes.flatMap(([key, change]) => {
-      const item = isSure(change) ? change.found?.item : undefined;
+      const item = isTrusted(change) ? change.found?.item : undefined;
       return item === undefined ? [] : [{ item, key: { resource, key } }];
     });
-    return { ...NOTHING, items: found.map(({ item }) => item), keys: found.map(({ key }) => key) };
+    return { ...EMPTY_PAGE, items: found.map(({ item }) => item), keys: found.map(({ key }) => key) };
   }
 
   function keys(isWanted: (change: Change) => boolean): string[] {
@@ -156,7 +158,7 @@ async function applyGroup(
   /** The next window begins after the reported changes. */
   function load(): Pick<CopyChange, 'load'> {
     const at = Math.max(...changes.map(([, change]) => change.at ?? Number.NEGATIVE_INFINITY));
-    const upTo = Number.isFinite(at) ? windowFrom(checkpoint, resource, at) : undefined;
+    const upTo = Number.isFinite(at) ? nextWindowStart(checkpoint, resource, at) : undefined;
     return upTo === undefined ? {} : { load: { resource, event: { kind: 'reported', upTo } } };
   }
 
@@ -170,9 +172,9 @@ async function applyGroup(
     const want: string[] = [];
     for (const some of chunked(keys, feed.someAtOnce)) {
       try {
-        pages.push(await recordsOf(feed, resource, some, ATTEMPTS, distinct()));
+        pages.push(await fetchRecords(feed, resource, some, ATTEMPTS, distinct()));
       } catch (error) {
-        const isOfKeys = isOfRequest(error) && error.status !== undefined && error.kind !== 'refused';
+        const isOfKeys = isDirectFailure(error) && error.status !== undefined && error.kind !== 'refused';
         if (!isOfKeys) throw error;
         want.push(...some);
       }
@@ -186,7 +188,7 @@ async function applyGroup(
     const entries = checkpoint.quarantined(
       (of) => of.resource === resource && of.key !== undefined && absent.has(of.key),
     );
-    const parts = subDataEntries(copy, resource, keys);
+    const parts = quarantinedChildren(copy, resource, keys);
     return [
       ...entries.map((each) => ({ resource: each.resource, keys: [each.key] })),
       ...(parts.length === 0 ? [] : [{ resource, keys: parts }]),

@@ -17,7 +17,7 @@ const MARGIN = 60_000;
 const SECOND = 1000;
 
 /** Whether a download or windows have brought everything that was changed before a chain began. */
-function hasWindowed({ since, fresh }: Foundation, collection: string, load: LoadState): boolean {
+function hasReadWindows({ since, fresh }: Foundation, collection: string, load: LoadState): boolean {
   if (load.kind !== 'current') return false;
   return fresh.includes(collection) || Date.parse(load.cursor) >= Date.parse(since) + MARGIN;
 }
@@ -31,14 +31,17 @@ export function hasSwept({ since, fresh }: Foundation, collection: string, sweep
 }
 
 /** Whether the chain of a copy alone keeps a collection current. */
-export function isKept(checkpoint: Pick<Checkpoint, 'get' | 'load' | 'sweep'>, collection: string): boolean {
+export function isKeptCurrent(
+  checkpoint: Pick<Checkpoint, 'get' | 'load' | 'sweep'>,
+  collection: string,
+): boolean {
   const chain = checkpoint.get('chain');
   const foundation = checkpoint.get('foundation');
   if (chain === undefined || foundation === undefined || chain.isBroken === true) return false;
   return (
     chain.resources.includes(collection) &&
     chain.untold?.includes(collection) !== true &&
-    hasWindowed(foundation, collection, checkpoint.load(collection)) &&
+    hasReadWindows(foundation, collection, checkpoint.load(collection)) &&
     hasSwept(foundation, collection, checkpoint.sweep(collection))
   );
 }
@@ -47,7 +50,7 @@ export function isKept(checkpoint: Pick<Checkpoint, 'get' | 'load' | 'sweep'>, c
  * Where the next window of a collection may begin after changes up to a moment are in the copy; undefined: where it
  * would have begun anyway.
  */
-export function windowFrom(
+export function nextWindowStart(
   checkpoint: Pick<Checkpoint, 'get' | 'load'>,
   collection: string,
   at: number,
@@ -55,7 +58,7 @@ export function windowFrom(
   const load = checkpoint.load(collection);
   const foundation = checkpoint.get('foundation');
   if (load.kind !== 'current' || foundation === undefined) return undefined;
-  if (!hasWindowed(foundation, collection, load)) return undefined;
+  if (!hasReadWindows(foundation, collection, load)) return undefined;
   const upTo = at - MARGIN;
   return upTo > Date.parse(load.cursor) ? timestampFrom(upTo) : undefined;
 }

@@ -4,14 +4,14 @@
  */
 import { PlatError } from '../../errors/index.ts';
 import { type Clock, LONGEST_TIMER } from '../../shared/clock.ts';
-import { decodedText } from '../../shared/utf8-text.ts';
+import { decodeText } from '../../shared/utf8-text.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
-import { addressAt, assertOrigin, redirected } from './egress-policy.ts';
-import { asFailure, failureOf, isUnreached, RequestFailure, stopped } from './failure.ts';
+import { assertOrigin, redirectTarget, urlAtOrigin } from './egress-policy.ts';
+import { asFailure, failureOf, isUnreachable, RequestFailure, stopped } from './failure.ts';
 import type { Allowance } from './rate-budget.ts';
 import { blockedUntil, LONGEST_BLOCK, throttledUntil } from './rate-limit-headers.ts';
-import { type BackoffOptions, retrying, waitAfter } from './retry.ts';
+import { type BackoffOptions, waitAfter, withRetries } from './retry.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
 export interface ClientOptions {
@@ -21,7 +21,7 @@ export interface ClientOptions {
   readonly environment: Environment;
   readonly listener: Listener;
   readonly backoff: BackoffOptions;
-  /** Instead of it as long as no connection was accepted; absent: the same. */
+  /** Used instead of `backoff` as long as no connection has been accepted; absent: the same. */
   readonly firstContact?: BackoffOptions | undefined;
   readonly allowance: Allowance;
   /** The largest answer that is read, in bytes of content. */
@@ -34,7 +34,7 @@ export interface ClientOptions {
 }
 
 /** A response that was read completely. */
-export interface Answer {
+export interface SourceResponse {
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly url: string;
@@ -79,7 +79,7 @@ export class SourceClient {
 
   /** An address of the source, whatever origin a link names. @throws RequestFailure `rejected` */
   resolve(link: string): string {
-    return addressAt(this.#options.root, link);
+    return urlAtOrigin(this.#options.root, link);
   }
 
   /**
@@ -88,7 +88,7 @@ export class SourceClient {
    * @throws RequestFailure `refused`, `rejected` or `too-large` at once; `transient` after all attempts; `stopped`
    * @throws PlatError of the store that keeps the usage of the token
    */
-  async get<T>(url: string, read: (answer: Answer) => T, options: RequestOptions = {}): Promise<T> {
+  async get<T>(url: string, read: (answer: SourceResponse) => T, options: RequestOptions = {}): Promise<T> {
     const { backoff: usual, firstContact = usual, environment, listener, signal } = this.#options;
     const attempt = async (): Promise<T> => {
       const result = read(await this.#once(this.resolve(url), options.headers ?? {}));
@@ -96,14 +96,14 @@ export class SourceClient {
       this.#hasConnected = true;
       return result;
     };
-    return retrying({ clock: environment.clock, signal }, attempt, (error, failures) => {
+    return withRetries({ clock: environment.clock, signal }, attempt, (error, failures) => {
       if (signal.aborted) throw stopped();
-      // The store that keeps the use of the token failed: the source has answered, or was not asked.
+      // Not the source failed, but the store that keeps the usage of the token.
       if (error instanceof PlatError) throw error;
       const failure = asFailure(error);
       if (failure.kind !== 'transient') throw failure;
       this.#failuresInARow++;
-      if (!isUnreached(failure)) this.#hasConnected = true;
+      if (!isUnreachable(failure)) this.#hasConnected = true;
       const backoff = this.#hasConnected ? usual : firstContact;
       const most = options.attempts ?? backoff.attempts;
       if (failures >= most || this.#failuresInARow >= BREAKER) throw this.#inTheEnd(failure);
@@ -115,7 +115,7 @@ export class SourceClient {
 
   /** What is reported of a failure after which no further attempt follows. */
   #inTheEnd(failure: RequestFailure): RequestFailure {
-    if (!isUnreached(failure)) return failure;
+    if (!isUnreachable(failure)) return failure;
     const reason = `Nothing answers at ${this.#options.root.href} (${failure.message})`;
     return new RequestFailure(failure.kind, reason, { cause: failure.cause });
   }
@@ -125,7 +125,7 @@ export class SourceClient {
    * @throws RequestFailure
    * @throws PlatError of the store that counts the use of the token
    */
-  async open(
+  async openStream(
     url: string,
     { headers, timeout, signal }: OpenOptions,
   ): Promise<Pick<TransportResponse, 'headers' | 'body'>> {
@@ -140,7 +140,7 @@ export class SourceClient {
     }
   }
 
-  async #once(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  async #once(url: string, headers: Readonly<Record<string, string>>): Promise<SourceResponse> {
     const { timeout, longest, signal } = this.#options;
     return this.#respond(url, headers, { timeout, longest, signal }, async (response, address) => ({
       text: await this.#readWhole(response),
@@ -172,7 +172,7 @@ export class SourceClient {
       if (response.status < 300 || response.status >= 400 || location === undefined) {
         throw failureOf(response.status, response.headers, text, environment.clock.now());
       }
-      address = redirected(root, address, location);
+      address = redirectTarget(root, address, location);
     }
     throw new RequestFailure('rejected', `${url} redirects more than ${REDIRECTS} times`);
   }
@@ -192,7 +192,7 @@ export class SourceClient {
     for await (const chunk of body) {
       bytes += chunk.length;
       if (bytes >= COUNTED) {
-        await allowance.note(bytes, 0, environment.clock.now());
+        await allowance.recordResponse(bytes, 0, environment.clock.now());
         bytes = 0;
       }
       yield chunk;
@@ -210,7 +210,7 @@ export class SourceClient {
       const reason = `the source requests a pause of ${days} days; plat waits one day at most`;
       listener({ kind: 'waiting', reason, wait: LONGEST_BLOCK });
     }
-    await allowance.note(bytes, until, now);
+    await allowance.recordResponse(bytes, until, now);
   }
 
   async #waitForBudget(): Promise<void> {
@@ -248,7 +248,7 @@ export class SourceClient {
     if (isSuccess(response) && !encoded && Number.isFinite(declared) && content.bytes < declared) {
       throw new RequestFailure('transient', `The answer ended after ${content.bytes} of ${declared} bytes`);
     }
-    return decodedText(Buffer.concat(parts), response.headers['content-type']);
+    return decodeText(Buffer.concat(parts), response.headers['content-type']);
   }
 }
 

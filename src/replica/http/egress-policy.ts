@@ -13,7 +13,7 @@ import { RequestFailure } from './failure.ts';
  * @param base what a relative link is relative to; the root by default
  * @throws RequestFailure `rejected` for a link that is not an http(s) URL
  */
-export function addressAt(root: URL, link: string, base: URL | string = root): string {
+export function urlAtOrigin(root: URL, link: string, base: URL | string = root): string {
   const target = URL.canParse(link, base) ? new URL(link, base) : undefined;
   // An address of another scheme has no host, and could name anything.
   if (target === undefined || !/^https?:$/.test(target.protocol)) {
@@ -29,8 +29,8 @@ export function addressAt(root: URL, link: string, base: URL | string = root): s
  * The target of a redirect. The token is for one origin, so that a redirect to another one is not followed.
  * @throws RequestFailure `rejected` for a target that is not an http(s) URL, `refused` for one of another origin
  */
-export function redirected(root: URL, from: string, location: string): string {
-  const address = addressAt(root, location, from);
+export function redirectTarget(root: URL, from: string, location: string): string {
+  const address = urlAtOrigin(root, location, from);
   const { origin } = new URL(location, from);
   if (origin === root.origin) return address;
   const { protocol, hostname } = new URL(origin);
@@ -84,7 +84,8 @@ export function isPrivateHost({ hostname }: URL): boolean {
 /** @throws RequestFailure `refused` for an address that is written out; names are checked when they are resolved */
 export function assertEgress(url: string, egress: Egress): void {
   const address = literal(new URL(url).hostname);
-  if (egress === 'public' && address !== undefined && !isPublic(address)) throw notPublic(address);
+  if (egress === 'public' && address !== undefined && !isPublic(address))
+    throw privateNetworkFailure(address);
 }
 
 /** Resolves names to addresses of the public internet only, at the moment of the connection. */
@@ -95,7 +96,7 @@ export const publicLookup: LookupFunction = (hostname, options, callback) => {
     if (error !== null) callback(error, []);
     else if (first === undefined) {
       // The callback's type demands an error with a code.
-      const cause = notPublic(hostname);
+      const cause = privateNetworkFailure(hostname);
       callback(new Error(cause.message, { cause }), []);
     } else if (options.all === true) callback(null, allowed);
     else callback(null, first.address, first.family);
@@ -107,5 +108,5 @@ const literal = (hostname: string): string | undefined => {
   return isIP(bare) === 0 ? undefined : bare;
 };
 
-const notPublic = (host: string): RequestFailure =>
+const privateNetworkFailure = (host: string): RequestFailure =>
   new RequestFailure('refused', `${host} is in a private network; --media-private-hosts allows it`);

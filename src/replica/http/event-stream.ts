@@ -89,7 +89,7 @@ export async function* eventsOf(
   const iterator = body[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = await within(iterator.next(), clock, idleTimeout, signal);
+      const next = await withIdleTimeout(iterator.next(), clock, idleTimeout, signal);
       if (next.done === true) return;
       const events = parser.push(decoder.decode(next.value, { stream: true }));
       if (events.length > 0) yield events;
@@ -101,7 +101,7 @@ export async function* eventsOf(
 }
 
 /** The value of a promise that settles within the timeout. */
-async function within<T>(
+async function withIdleTimeout<T>(
   coming: Promise<T>,
   clock: Clock,
   idleTimeout: number,

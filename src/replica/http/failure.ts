@@ -1,6 +1,6 @@
 /** Failures of requests to a source, classified by the reaction to them. It knows nothing of the content of requests. */
 import { codeOf, messageOf } from '../../shared/error-code.ts';
-import { isObject, parsedJson } from '../../shared/json.ts';
+import { isObject, tryParseJson } from '../../shared/json.ts';
 import { LONGEST_BLOCK, retryAfter } from './rate-limit-headers.ts';
 
 /**
@@ -19,7 +19,7 @@ interface FailureFacts {
   readonly code?: number | undefined;
   /** The least time to wait before asking again, in milliseconds. */
   readonly retryAfter?: number | undefined;
-  /** Where a plat says that a follower can continue whose position it has no more. */
+  /** The position at which a plat source lets a follower continue whose own position has expired. */
   readonly position?: string | undefined;
   readonly cause?: unknown;
 }
@@ -63,12 +63,12 @@ export class RowsMoved extends RequestFailure {
 export const stopped = (): RequestFailure => new RequestFailure('stopped', 'It was stopped');
 
 /** Whether an error is the failure of the very request that was made. */
-export const isOfRequest = (error: unknown): error is RequestFailure =>
+export const isDirectFailure = (error: unknown): error is RequestFailure =>
   error instanceof RequestFailure && !(error instanceof AuxiliaryFailure);
 
 /** Whether the request succeeded with a response that is too large to be read. */
 export const isTooLarge = (error: unknown): error is RequestFailure =>
-  isOfRequest(error) && error.kind === 'too-large';
+  isDirectFailure(error) && error.kind === 'too-large';
 
 /** Whether the source has no record at the address any more. */
 export const isGone = (error: unknown): boolean =>
@@ -79,28 +79,28 @@ export const isUnsupported = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.kind === 'rejected' || error.status === 501);
 
 /** Whether the source failed at the request. */
-export const isServerFault = ({ kind, status = 0 }: RequestFailure): boolean =>
+export const isServerError = ({ kind, status = 0 }: RequestFailure): boolean =>
   kind === 'transient' && status >= 500;
 
 /** What the network says when a source is too slow, or a response is cut off: a proxy may limit its size. */
 const SLOW_OR_CUT = /TIMEOUT|UND_ERR_SOCKET|Z_BUF_ERROR|The answer ended after/;
 
 /** Whether a smaller request may fare better: it took too long, was too large, or was too much for the server or a proxy. */
-export function asksTooMuch(failure: RequestFailure): boolean {
+export function mayPassIfSmaller(failure: RequestFailure): boolean {
   const { kind, message } = failure;
   if (kind === 'too-large') return true;
-  return isServerFault(failure) || (kind === 'transient' && SLOW_OR_CUT.test(message));
+  return isServerError(failure) || (kind === 'transient' && SLOW_OR_CUT.test(message));
 }
 
 /** Statuses of wrong requests that some servers also use for requests that ask for too much. */
 const PERHAPS_TOO_MUCH: ReadonlySet<unknown> = new Set([400, 413, 414, 422]);
 
 /** Whether a request may have been rejected only because of its size. */
-export const mayAskTooMuch = ({ kind, status }: RequestFailure): boolean =>
+export const mayBeRejectedForSize = ({ kind, status }: RequestFailure): boolean =>
   kind === 'rejected' && PERHAPS_TOO_MUCH.has(status);
 
 /** Error codes of connections that failed before a request was sent. */
-const UNREACHED: ReadonlySet<string> = new Set([
+const UNREACHABLE_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EADDRNOTAVAIL',
   'EAI_AGAIN',
@@ -110,7 +110,8 @@ const UNREACHED: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether no connection was accepted for a request. */
-export const isUnreached = ({ cause }: RequestFailure): boolean => UNREACHED.has(codeOf(cause) ?? '');
+export const isUnreachable = ({ cause }: RequestFailure): boolean =>
+  UNREACHABLE_CODES.has(codeOf(cause) ?? '');
 
 /** What the network throws is transient, except a failure of TLS. */
 export function asFailure(error: unknown): RequestFailure {
@@ -156,7 +157,7 @@ export function failureOf(
 
 /** Code and message in either envelope, or the beginning of the body. */
 function explanation(text: string): { readonly code?: number | undefined; readonly message: string } {
-  const body = parsedJson(text);
+  const body = tryParseJson(text);
   const { D: native, error: reso } = isObject(body) ? body : {};
   if (isObject(native) && native.Message !== undefined) {
     const code = typeof native.Code === 'number' ? native.Code : undefined;

@@ -24,23 +24,23 @@ export interface Allowance {
   /** Takes permission for one request. @returns 0 when it is granted, else the milliseconds after which to ask again */
   take(now: number): Promise<number>;
   /** Records a response. @param blocked milliseconds since 1970 before which the source accepts no request */
-  note(bytes: number, blocked: number, now: number): Promise<void>;
+  recordResponse(bytes: number, blocked: number, now: number): Promise<void>;
 }
 
-/** Grants every request: no limits are known but what answers say. */
-export const UNLIMITED: Allowance = { take: async () => 0, note: async () => undefined };
+/** Grants every request: no limits are known except those that responses state. */
+export const UNLIMITED: Allowance = { take: async () => 0, recordResponse: async () => undefined };
 
 /** The name under which the use of a token is kept. The token itself is kept nowhere. */
 export const budgetName = (token: string): string =>
   `token:${hash('sha256', token, 'base64url').slice(0, 16)}`;
 
-const USE = 'use';
+const USAGE = 'use';
 
 /** Where the use of tokens is kept. */
-export type KeptUse = Pick<Checkpoints, 'state' | 'exchange'>;
+export type UsageStore = Pick<Checkpoints, 'state' | 'exchange'>;
 
 /** Keeps the use of a token until there is a store. */
-export class UseInMemory implements KeptUse {
+export class InMemoryUsage implements UsageStore {
   readonly #entries = new Map<string, Record<string, unknown>>();
 
   async state(source: string): Promise<Readonly<Record<string, unknown>>> {
@@ -52,37 +52,40 @@ export class UseInMemory implements KeptUse {
     this.#entries.set(source, { ...before, [name]: change(before[name]) });
   }
 
-  async moveTo(other: KeptUse): Promise<void> {
+  async moveTo(other: UsageStore): Promise<void> {
     for (const [source, entry] of this.#entries)
       for (const [name, use] of Object.entries(entry)) await other.exchange(source, name, () => use);
   }
 }
 
 /** The allowance that all processes on one store share. */
-export function sharedAllowance(checkpoints: KeptUse, token: string, limits: BudgetLimits): Allowance {
+export function sharedAllowance(checkpoints: UsageStore, token: string, limits: BudgetLimits): Allowance {
   const name = budgetName(token);
   const isCounted = Object.values(limits).some((limit) => limit !== undefined);
   return {
     async take(now) {
       // Without limits only what the source itself said counts, and that is seldom written.
-      if (!isCounted) return waitFor(limits, readUse((await checkpoints.state(name))[USE]), now);
+      if (!isCounted)
+        return waitUntilAllowed(limits, parseUsage((await checkpoints.state(name))[USAGE]), now);
       let wait = 0;
-      await checkpoints.exchange(name, USE, (kept) => {
-        const use = readUse(kept);
-        wait = waitFor(limits, use, now);
-        return wait > 0 ? seenFrom(use, now) : spend(use, now);
+      await checkpoints.exchange(name, USAGE, (kept) => {
+        const use = parseUsage(kept);
+        wait = waitUntilAllowed(limits, use, now);
+        return wait > 0 ? clampToClock(use, now) : usageAfterRequest(use, now);
       });
       return wait;
     },
-    async note(bytes, blocked, now) {
+    async recordResponse(bytes, blocked, now) {
       if (!isCounted && blocked <= now) return;
-      await checkpoints.exchange(name, USE, (kept) => receive(readUse(kept), bytes, blocked, now));
+      await checkpoints.exchange(name, USAGE, (kept) =>
+        usageAfterResponse(parseUsage(kept), bytes, blocked, now),
+      );
     },
   };
 }
 
 /** What a token has used. Moments are milliseconds since 1970. */
-export interface BudgetUse {
+export interface TokenUsage {
   readonly lastSent: number;
   readonly hour: RateWindow;
   readonly day: RateWindow;
@@ -107,54 +110,54 @@ const SLOTS = 60;
 const EMPTY_SLOT: Slot = [0, 0];
 const EMPTY_WINDOW: RateWindow = { first: 0, used: [] };
 
-export const NOTHING_USED: BudgetUse = {
+export const NO_USAGE: TokenUsage = {
   lastSent: 0,
   hour: EMPTY_WINDOW,
   day: EMPTY_WINDOW,
   blockedUntil: 0,
 };
 
-const plus = ({ hour, day }: BudgetUse, now: number, requests: number, bytes: number) => ({
-  hour: added(hour, HOUR, now, requests, bytes),
-  day: added(day, DAY, now, requests, bytes),
+const addToWindows = ({ hour, day }: TokenUsage, now: number, requests: number, bytes: number) => ({
+  hour: addToWindow(hour, HOUR, now, requests, bytes),
+  day: addToWindow(day, DAY, now, requests, bytes),
 });
 
 /** The use after a request that is sent now. */
-export function spend(use: BudgetUse, now: number): BudgetUse {
-  return { lastSent: now, ...plus(use, now, 1, 0), blockedUntil: use.blockedUntil };
+export function usageAfterRequest(use: TokenUsage, now: number): TokenUsage {
+  return { lastSent: now, ...addToWindows(use, now, 1, 0), blockedUntil: use.blockedUntil };
 }
 
 /**
- * The use as this clock may have seen it. What a clock that was ahead recorded counts as used now, and is kept so: else
- * each later look would count it from its own moment, and the wait would end only when the clock has caught up.
+ * The usage without moments in the future. What a clock that was ahead recorded counts as used now, and is stored so: otherwise,
+ * each later check would count it at its own time, and the wait would end only when this clock had caught up.
  */
-export function seenFrom(use: BudgetUse, now: number): BudgetUse {
+export function clampToClock(use: TokenUsage, now: number): TokenUsage {
   const lastSent = Math.min(use.lastSent, now);
-  return { lastSent, ...plus(use, now, 0, 0), blockedUntil: stillBlocked(use, now) };
+  return { lastSent, ...addToWindows(use, now, 0, 0), blockedUntil: validBlockEnd(use, now) };
 }
 
 /** The use after a response. */
-export function receive(use: BudgetUse, bytes: number, blocked: number, now: number): BudgetUse {
-  const blockedUntil = Math.max(stillBlocked(use, now), blocked);
-  return { lastSent: use.lastSent, ...plus(use, now, 0, bytes), blockedUntil };
+export function usageAfterResponse(use: TokenUsage, bytes: number, blocked: number, now: number): TokenUsage {
+  const blockedUntil = Math.max(validBlockEnd(use, now), blocked);
+  return { lastSent: use.lastSent, ...addToWindows(use, now, 0, bytes), blockedUntil };
 }
 
 /** How far the clocks of processes that share a token may differ, in milliseconds. */
-const CLOCKS_DIFFER = 600_000;
+const MAX_CLOCK_SKEW = 600_000;
 
 /** No block is longer than `LONGEST_BLOCK`: one that ends later was recorded by a clock that was wrong. */
-const stillBlocked = ({ blockedUntil }: BudgetUse, now: number): number =>
-  blockedUntil - now > LONGEST_BLOCK + CLOCKS_DIFFER ? 0 : blockedUntil;
+const validBlockEnd = ({ blockedUntil }: TokenUsage, now: number): number =>
+  blockedUntil - now > LONGEST_BLOCK + MAX_CLOCK_SKEW ? 0 : blockedUntil;
 
 /** Milliseconds until a request may be sent. */
-export function waitFor(limits: BudgetLimits, use: BudgetUse, now: number): number {
+export function waitUntilAllowed(limits: BudgetLimits, use: TokenUsage, now: number): number {
   const interval = 1000 / (limits.requestsPerSecond ?? Number.POSITIVE_INFINITY);
   return Math.max(
     0,
-    stillBlocked(use, now) - now,
+    validBlockEnd(use, now) - now,
     interval === 0 ? 0 : Math.min(interval, use.lastSent + interval - now),
-    untilBelow(use.hour, HOUR, now, [limits.requestsPerHour, limits.bytesPerHour]),
-    untilBelow(use.day, DAY, now, [limits.requestsPerDay, limits.bytesPerDay]),
+    waitUntilBelow(use.hour, HOUR, now, [limits.requestsPerHour, limits.bytesPerHour]),
+    waitUntilBelow(use.day, DAY, now, [limits.requestsPerDay, limits.bytesPerDay]),
   );
 }
 
@@ -162,7 +165,7 @@ export function waitFor(limits: BudgetLimits, use: BudgetUse, now: number): numb
  * The window at this time: from its first slot that still counts and is not empty to the current one. A slot counts until its last
  * moment has left the window, so that the use of any window of this length is never counted too low.
  */
-function moved({ first, used }: RateWindow, length: number, now: number): RateWindow {
+function windowAt({ first, used }: RateWindow, length: number, now: number): RateWindow {
   const current = Math.floor(now / (length / SLOTS));
   // After the clock was set back, use with a later time counts as use at this time.
   const begin = Math.min(first, current + 1 - used.length);
@@ -173,20 +176,26 @@ function moved({ first, used }: RateWindow, length: number, now: number): RateWi
   return { first: from + skipped, used: slots.slice(skipped) };
 }
 
-function added(window: RateWindow, length: number, now: number, requests: number, bytes: number): RateWindow {
-  const { first, used } = moved(window, length, now);
+function addToWindow(
+  window: RateWindow,
+  length: number,
+  now: number,
+  requests: number,
+  bytes: number,
+): RateWindow {
+  const { first, used } = windowAt(window, length, now);
   const [before, read] = used.at(-1) ?? EMPTY_SLOT;
   return { first, used: [...used.slice(0, -1), [before + requests, read + bytes]] };
 }
 
 /** Milliseconds until the use in the window is below its limits of requests and bytes. */
-function untilBelow(
+function waitUntilBelow(
   window: RateWindow,
   length: number,
   now: number,
   limits: readonly [requests: number | undefined, bytes: number | undefined],
 ): number {
-  const { first, used } = moved(window, length, now);
+  const { first, used } = windowAt(window, length, now);
   const until = (column: 0 | 1): number => {
     const limit = limits[column];
     let left = used.reduce((sum, slot) => sum + slot[column], 0);
@@ -206,17 +215,17 @@ const countIn = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 
 /** The use that the store has, as far as it can be read. */
-export function readUse(value: unknown): BudgetUse {
-  if (!isObject(value)) return NOTHING_USED;
+export function parseUsage(value: unknown): TokenUsage {
+  if (!isObject(value)) return NO_USAGE;
   return {
     lastSent: countIn(value.lastSent),
-    hour: readWindow(value.hour),
-    day: readWindow(value.day),
+    hour: parseWindow(value.hour),
+    day: parseWindow(value.day),
     blockedUntil: countIn(value.blockedUntil),
   };
 }
 
-function readWindow(value: unknown): RateWindow {
+function parseWindow(value: unknown): RateWindow {
   if (!isObject(value) || !Number.isSafeInteger(value.first) || !Array.isArray(value.used))
     return EMPTY_WINDOW;
   const used = value.used.map((slot: unknown): Slot => {

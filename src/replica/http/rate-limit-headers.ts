@@ -11,9 +11,9 @@ export const LONGEST_BLOCK = 86_400_000;
 const FAMILIES = ['ratelimit', 'x-ratelimit', 'application-ratelimit', 'burst-ratelimit'];
 
 /** A larger number of seconds is a moment: as a duration it would be 31 years. */
-const MOMENTS = 1_000_000_000;
+const SMALLEST_EPOCH_SECONDS = 1_000_000_000;
 /** A larger moment is in milliseconds: in seconds it would be in the year 5138. */
-const MILLISECONDS = 100_000_000_000;
+const SMALLEST_EPOCH_MILLISECONDS = 100_000_000_000;
 
 /**
  * The end of the window that is used up; the latest if there are several, 0 if there is none. Reads the IETF header in its two
@@ -27,8 +27,8 @@ export function blockedUntil(headers: Headers, now: number): number {
   const endOf = (left: string | undefined, end: string | undefined): number => {
     const [rest, moment] = [number(left), number(end)];
     if (rest === undefined || rest > 0 || moment === undefined) return 0;
-    if (moment <= MOMENTS) return now + moment * 1000;
-    return now + (moment > MILLISECONDS ? moment : moment * 1000) - sourceNow(headers, now);
+    if (moment <= SMALLEST_EPOCH_SECONDS) return now + moment * 1000;
+    return now + (moment > SMALLEST_EPOCH_MILLISECONDS ? moment : moment * 1000) - sourceNow(headers, now);
   };
   return Math.max(
     endOf(remaining, reset),

@@ -3,10 +3,10 @@ import type { Clock } from '../../shared/clock.ts';
 
 /**
  * Repeats work until it succeeds.
- * @param waitAfterFailure milliseconds until the next attempt, after the n-th failure in a row (from 1); it throws what
+ * @param waitAfterFailure milliseconds until the next attempt, after the n-th failure in a row (from 1); it throws if the work
  *   must not be tried again
  */
-export async function retrying<T>(
+export async function withRetries<T>(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   work: (attempt: number) => Promise<T>,
   waitAfterFailure: (error: unknown, failures: number) => number,
@@ -21,19 +21,19 @@ export async function retrying<T>(
 }
 
 /** Waits that double from failure to failure. Milliseconds. */
-interface RestOptions {
+interface DelayOptions {
   /** The first wait is up to this. */
   readonly base: number;
   readonly longest: number;
 }
 
 /** How to wait between attempts at one request. */
-export interface BackoffOptions extends RestOptions {
+export interface BackoffOptions extends DelayOptions {
   /** Attempts at one request before it is given up. */
   readonly attempts: number;
 }
 
-export const USUAL_BACKOFF: BackoffOptions = { base: 1000, longest: 60_000, attempts: 8 };
+export const DEFAULT_BACKOFF: BackoffOptions = { base: 1000, longest: 60_000, attempts: 8 };
 
 /**
  * For the first contact with a source that never answered, while no connection is accepted: its address may be wrong, and
@@ -44,7 +44,7 @@ export const FIRST_CONTACT: BackoffOptions = { base: 1000, longest: 4000, attemp
 /** For a command that a person waits for, and that stores nothing: it can be run again. */
 export const SHORT_BACKOFF: BackoffOptions = { base: 1000, longest: 8000, attempts: 5 };
 
-const doubled = (failures: number, { base, longest }: RestOptions): number =>
+const doubled = (failures: number, { base, longest }: DelayOptions): number =>
   Math.min(longest, base * 2 ** Math.min(failures - 1, 20));
 
 /**
@@ -54,30 +54,30 @@ const doubled = (failures: number, { base, longest }: RestOptions): number =>
 export function waitAfter(
   failures: number,
   floor: number | undefined,
-  backoff: RestOptions,
+  backoff: DelayOptions,
   random: () => number,
 ): number {
   return (floor ?? 0) + Math.round(random() * doubled(failures, backoff));
 }
 
 /** For transient failures: a store or a source that is unreachable or busy. */
-export const SHORT_REST: RestOptions = { base: 1000, longest: 30_000 };
+export const SHORT_DELAY: DelayOptions = { base: 1000, longest: 30_000 };
 /** For a step that failed although its requests were repeated. */
-export const LONG_REST: RestOptions = { base: 15_000, longest: 300_000 };
+export const LONG_DELAY: DelayOptions = { base: 15_000, longest: 300_000 };
 /** For what a person has to fix: asking often could make it worse. */
-export const LONGEST_REST: RestOptions = { base: 15_000, longest: 900_000 };
+export const LONGEST_DELAY: DelayOptions = { base: 15_000, longest: 900_000 };
 
 /**
  * Milliseconds that a watch waits after the n-th failure in a row (from 1), and at least what the source requested. Half of it is
  * random, so that many consumers of one source do not return at the same time.
  * @param random from 0 to 1
  */
-export function restAfter(
+export function delayAfter(
   failures: number,
   floor: number | undefined,
-  rest: RestOptions,
+  delay: DelayOptions,
   random: () => number,
 ): number {
-  const most = doubled(failures, rest);
+  const most = doubled(failures, delay);
   return Math.max(floor ?? 0, Math.round(most / 2 + random() * (most / 2)));
 }

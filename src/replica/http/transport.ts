@@ -97,7 +97,7 @@ export function networkTransport(
     return {
       status: response.statusCode,
       headers: plain,
-      body: decoded(response.body, plain['content-encoding']),
+      body: decodeBody(response.body, plain['content-encoding']),
     };
   };
   return Object.assign(transport, {
@@ -108,7 +108,7 @@ export function networkTransport(
   });
 }
 
-/** Abandons a response that drips, even if its pieces decode to nothing. */
+/** Ends a response that arrives too slowly, even if its chunks decode to nothing. */
 function endAfter(body: Readable, longest: number): void {
   const late = Object.assign(new Error(`The answer was not at its end after ${longest / 1000} s`), {
     code: 'ANSWER_TIMEOUT',
@@ -119,7 +119,7 @@ function endAfter(body: Readable, longest: number): void {
 }
 
 /** @param encodings in the order in which they were applied */
-function decoded(body: Readable, encodings = ''): AsyncIterable<Uint8Array> {
+function decodeBody(body: Readable, encodings = ''): AsyncIterable<Uint8Array> {
   return encodings
     .split(',')
     .toReversed()

@@ -52,7 +52,7 @@ const LOADS = {
     rows: number,
     /** The lowest number of rows that the source announced during this walk: rows may be deleted or added behind its position. */
     total: optional(number),
-    /** How often the walk has begun: a link may die. */
+    /** How often the walk has started: a link may expire. */
     round: number,
     /** Where the walk before this one ended, if that was too soon: how many rows it gave, and the key of the last. */
     previous: optional(object({ rows: number, end: text })),
@@ -99,7 +99,7 @@ const initialFrom = (since: string, round = 1): LoadStates['initial'] => ({
 const refresh = (_: LoadState, { since }: LoadEvents['refresh']): LoadState => initialFrom(since);
 
 /** The lesser of the numbers of rows that were announced, if any was. */
-export function least(before: number | undefined, announced: number | undefined): number | undefined {
+export function lowerTotal(before: number | undefined, announced: number | undefined): number | undefined {
   if (before === undefined || announced === undefined) return before ?? announced;
   return Math.min(before, announced);
 }
@@ -111,7 +111,7 @@ const LOAD: Table<LoadStates, LoadEvents> = {
       ...state,
       position: next,
       rows: state.rows + more,
-      ...(total === undefined ? {} : { total: least(state.total, total) }),
+      ...(total === undefined ? {} : { total: lowerTotal(state.total, total) }),
     }),
     end: ({ since }, { fills }) => (fills ? { kind: 'filling', since } : { kind: 'current', cursor: since }),
     short: ({ since, round }, { rows, end }) => ({
@@ -201,7 +201,7 @@ type SweepEvents = Kinds<{
   readonly agree: { readonly digest: string };
   /** The last page; no two walks agreed, or a row came without its key. */
   readonly unsure: { readonly keys: number };
-  /** A link died; the walk begins again. */
+  /** A link expired; the walk starts over. */
   readonly lost: unknown;
   readonly guard: { readonly rows: number; readonly of: number };
   readonly deleted: { readonly rows: number };
@@ -210,11 +210,11 @@ type SweepEvents = Kinds<{
 }>;
 export type SweepEvent = SweepEvents[keyof SweepEvents];
 
-const walk = (sweep: number, begun: string, round = 1): SweepStates['walking'] => ({
+const walkingFrom = (sweep: number, begun: string, round = 1): SweepStates['walking'] => ({
   ...{ kind: 'walking', sweep, base: sweep, begun },
   ...{ keys: 0, digest: '', round },
 });
-const begin = ({ sweep }: SweepState, { at }: SweepEvents['begin']): SweepState => walk(sweep + 1, at);
+const begin = ({ sweep }: SweepState, { at }: SweepEvents['begin']): SweepState => walkingFrom(sweep + 1, at);
 
 const SWEEP: Table<SweepStates, SweepEvents> = {
   idle: { begin },
@@ -224,7 +224,7 @@ const SWEEP: Table<SweepStates, SweepEvents> = {
       position: next,
       keys: state.keys + keys,
       digest,
-      ...(total === undefined ? {} : { total: least(state.total, total) }),
+      ...(total === undefined ? {} : { total: lowerTotal(state.total, total) }),
       ...(keyless ? { keyless } : {}),
     }),
     end: ({ sweep, base, begun, keys: before }, { keys }) => {
@@ -232,12 +232,12 @@ const SWEEP: Table<SweepStates, SweepEvents> = {
     },
     // Marks of both walks that agree count.
     agree: ({ sweep, begun, round }, { digest }) => {
-      return { ...walk(sweep + 1, begun, round + 1), base: sweep, previous: digest };
+      return { ...walkingFrom(sweep + 1, begun, round + 1), base: sweep, previous: digest };
     },
     unsure: ({ sweep, begun, keys: before }, { keys }) => {
       return { kind: 'fetching', sweep, begun, keys: before + keys, deleted: 0, unsure: true };
     },
-    lost: ({ sweep, begun, round }) => walk(sweep + 1, begun, round + 1),
+    lost: ({ sweep, begun, round }) => walkingFrom(sweep + 1, begun, round + 1),
   },
   deleting: {
     guard: ({ sweep, begun }, { rows, of }) => ({ kind: 'guarded', sweep, begun, rows, of }),

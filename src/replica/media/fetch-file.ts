@@ -46,11 +46,11 @@ export async function fetchFile<T>(
 ): Promise<T> {
   const pace = watchPace(clock, file.signal);
   try {
-    const response = await answerOf({ transport, clock }, { ...file, signal: pace.signal });
+    const response = await fetchResponse({ transport, clock }, { ...file, signal: pace.signal });
     const { body, headers } = response;
     const type = headers['content-type'] ?? 'application/octet-stream';
     if (file.isImage && NO_IMAGE.test(type)) {
-      await asked(beginningOf(response));
+      await withRequestFailure(beginningOf(response));
       throw new RequestFailure('rejected', `${type} came, and no image`);
     }
     return await take(pace.counted(body), type);
@@ -62,42 +62,44 @@ export async function fetchFile<T>(
 }
 
 /** The response that has the file, at the end of all redirects. */
-async function answerOf(
+async function fetchResponse(
   { transport, clock }: Pick<Environment, 'transport' | 'clock'>,
   { address, signal, egress, own, largest }: FileRequest,
 ): Promise<TransportResponse> {
   let url = address;
   for (let redirects = 0; redirects <= REDIRECTS; redirects++) {
     if (!URL.canParse(url) || !/^https?:/i.test(url)) {
-      throw new RequestFailure('rejected', `${shown(url)} is not the URL of a file`);
+      throw new RequestFailure('rejected', `${withoutSignature(url)} is not the URL of a file`);
     }
     const here = new URL(url).origin === own ? 'any' : egress;
-    const response = await asked(transport({ url, headers: {}, timeout: TIMEOUT, signal, egress: here }));
+    const response = await withRequestFailure(
+      transport({ url, headers: {}, timeout: TIMEOUT, signal, egress: here }),
+    );
     const { status, headers } = response;
     // No part was requested, so 206 is not the file; 203 is one that a proxy has changed.
     if (status === 200 || status === 203) {
       if (Number(headers['content-length'] ?? 0) <= largest) return response;
-      await asked(beginningOf(response));
-      throw tooLarge(largest);
+      await withRequestFailure(beginningOf(response));
+      throw tooLargeFailure(largest);
     }
-    const text = await asked(beginningOf(response));
+    const text = await withRequestFailure(beginningOf(response));
     const { location } = headers;
     if (status < 300 || status >= 400 || location === undefined) {
       throw failureOf(status, headers, text, clock.now());
     }
     url = URL.canParse(location, url) ? new URL(location, url).href : location;
   }
-  throw new RequestFailure('rejected', `${shown(address)} redirects more than ${REDIRECTS} times`);
+  throw new RequestFailure('rejected', `${withoutSignature(address)} redirects more than ${REDIRECTS} times`);
 }
 
 /** What the network throws, as a failure of the request. */
-const asked = <T>(work: Promise<T>): Promise<T> =>
+const withRequestFailure = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     throw asFailure(error);
   });
 
 /** A URL without its signature. */
-const shown = (url: string): string => url.replace(/[?#].*$/s, '').slice(0, QUOTED);
+const withoutSignature = (url: string): string => url.replace(/[?#].*$/s, '').slice(0, QUOTED);
 
 async function beginningOf({ body }: TransportResponse): Promise<string> {
   const decoder = new TextDecoder();
@@ -136,7 +138,7 @@ function watchPace(clock: Clock, outer: AbortSignal) {
   };
   void watch();
   return {
-    /** Comes with the outer one, and when the file is too slow. */
+    /** Aborted with the outer signal, or when the file is too slow. */
     signal: AbortSignal.any([outer, slow.signal]),
     /** The same content, counted. @throws RequestFailure for whatever the network throws */
     async *counted(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
@@ -159,7 +161,7 @@ function watchPace(clock: Clock, outer: AbortSignal) {
   };
 }
 
-const tooLarge = (largest: number): RequestFailure =>
+const tooLargeFailure = (largest: number): RequestFailure =>
   new RequestFailure('too-large', `The file is larger than ${largest} bytes`);
 
 /**
@@ -170,7 +172,7 @@ const tooLarge = (largest: number): RequestFailure =>
  * @returns the number of bytes
  * @throws RequestFailure for content that is empty or too large; whatever the content or the file system throws
  */
-export async function writeFile(
+export async function writeNewFile(
   content: AsyncIterable<Uint8Array>,
   path: string,
   largest: number,
@@ -180,7 +182,7 @@ export async function writeFile(
   async function* counted(): AsyncIterable<Uint8Array> {
     for await (const piece of content) {
       bytes += piece.length;
-      if (bytes > largest) throw tooLarge(largest);
+      if (bytes > largest) throw tooLargeFailure(largest);
       look(piece);
       yield piece;
     }
@@ -199,7 +201,7 @@ export async function writeFile(
 const LONGEST_ENDING = 20;
 
 /** What a file's name ends with, from its media type. */
-export function endingOf(type: string | undefined): string {
+export function extensionOf(type: string | undefined): string {
   const [, subtype = ''] = /^[\w-]+\/([\w.-]+)/.exec(type ?? '') ?? [];
   const plain = subtype.toLowerCase().replace(/[^a-z0-9_-]/g, '_');
   return plain === '' ? 'bin' : plain.slice(0, LONGEST_ENDING);
@@ -215,15 +217,15 @@ const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
  * The name of a file for a key: letters, digits, `_`, `-` and `.` of ASCII, so that no character is special to a shell, a
  * terminal or a file system, and a name is the same in every form of Unicode. The name for any other key contains a hash,
  * so that no two keys share a name.
- * @param ending letters and digits
+ * @param extension letters and digits
  * @param taken whether another key has the name, in whatever case it is written
  */
-export function fileNameOf(key: string, ending: string, taken: (name: string) => boolean): string {
+export function fileNameOf(key: string, extension: string, taken: (name: string) => boolean): string {
   const plain = key
     .replace(/[^A-Za-z0-9_.-]/g, '_')
     .replace(/^[.-]/, '_')
     .slice(0, LONGEST_NAME);
-  const name = `${plain}.${ending}`;
+  const name = `${plain}.${extension}`;
   if (plain !== '' && plain === key && !DEVICE.test(name) && !taken(name.toLowerCase())) return name;
-  return `_${plain}-${hash('sha256', key).slice(0, 12)}.${ending}`;
+  return `_${plain}-${hash('sha256', key).slice(0, 12)}.${extension}`;
 }

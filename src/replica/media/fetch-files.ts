@@ -5,11 +5,11 @@
 import type { FieldValues, MediaKind } from '../../dictionary/index.ts';
 import { mediaKind } from '../../records/media.ts';
 import type { Copy } from '../copy/copy.ts';
-import { FILES, fetchAllStored } from '../copy/pending-fetches.ts';
+import { FILES, makeStoredPending } from '../copy/pending-fetches.ts';
 import { storePage } from '../copy/store-page.ts';
 import { RequestFailure, stopped } from '../http/failure.ts';
-import { recordsOf } from '../source/pages.ts';
-import { endingOf, fetchFile } from './fetch-file.ts';
+import { fetchRecords } from '../source/pages.ts';
+import { extensionOf, fetchFile } from './fetch-file.ts';
 import { folderFailure, type MediaFile, type MediaFolder } from './folder.ts';
 import { HostQueues } from './hosts.ts';
 
@@ -46,7 +46,7 @@ export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void>
   const { checkpoint, name, report, signal, store } = copy;
   // The first time, the files of every listing that is stored already are pending.
   if (checkpoint.get('media') !== FILES) {
-    await fetchAllStored(copy, 'Property', [FILES]);
+    await makeStoredPending(copy, 'Property', [FILES]);
     await checkpoint.commit({ state: { media: FILES } });
   }
   const total = await store.checkpoints.pendingCount(name, 'Property', FILES);
@@ -70,7 +70,7 @@ class Round {
   readonly #total: number;
   readonly #hosts = new HostQueues<Job>();
   readonly #stop = new AbortController();
-  /** Comes when the copy is to stop, or the round cannot continue. */
+  /** Aborted when the copy is to stop, or the round cannot continue. */
   readonly #signal: AbortSignal;
   readonly #busy = new Set<Promise<void>>();
   /** Files whose address may have expired, with what their host said. */
@@ -188,7 +188,7 @@ class Round {
    * @returns the files that are pending
    */
   async #reconcile(keys: readonly string[]): Promise<Job[]> {
-    return this.#copy.checkpoint.alone(async (commit) => {
+    return this.#copy.checkpoint.runExclusively(async (commit) => {
       const jobs: Job[] = [];
       const whole: string[] = [];
       for (const key of keys) {
@@ -205,7 +205,7 @@ class Round {
   async #missingOf(listingKey: string): Promise<{ jobs: Job[]; waiting: number }> {
     const { environment, store } = this.#copy;
     const records = await store.contents('Media', { parent: listingKey, parentResource: 'Property' });
-    const known = this.#folder.ofListing(listingKey);
+    const known = this.#folder.filesOfListing(listingKey);
     const jobs: Job[] = [];
     let waiting = 0;
     for (const record of records) {
@@ -222,7 +222,7 @@ class Round {
         jobs.push({ mediaKey, listingKey, url, version, isImage, failures, isRenewed: false });
       }
     }
-    for (const mediaKey of known.keys()) this.#folder.forget(mediaKey);
+    for (const mediaKey of known.keys()) this.#folder.deleteFile(mediaKey);
     return { jobs, waiting };
   }
 
@@ -245,12 +245,12 @@ class Round {
     const from = { address: job.url, signal, egress, largest: LARGEST_FILE, isImage: job.isImage };
     try {
       const file = await fetchFile(environment, from, async (content, type) => ({
-        ...(await this.#folder.keep(content, endingOf(type), LARGEST_FILE)),
+        ...(await this.#folder.keep(content, extensionOf(type), LARGEST_FILE)),
         type,
       }));
       const { mediaKey, listingKey, version } = job;
-      this.#folder.note({ mediaKey, listingKey, version, ...file, failures: 0, notBefore: 0 });
-      this.#hosts.delivered(host, clock.now() - begun);
+      this.#folder.recordFile({ mediaKey, listingKey, version, ...file, failures: 0, notBefore: 0 });
+      this.#hosts.recordDelivery(host, clock.now() - begun);
       // Meanwhile the last other record with the same content may have been deleted, and the content with it.
       if (!(await this.#folder.has(file))) {
         this.#giveUp(job, new RequestFailure('transient', 'The file was taken away again'));
@@ -263,9 +263,9 @@ class Round {
       if (!(error instanceof RequestFailure)) throw error;
       const { kind, retryAfter, status = 0 } = error;
       const now = clock.now();
-      if (kind !== 'transient') this.#hosts.answered(host);
+      if (kind !== 'transient') this.#hosts.recordResponse(host);
       else {
-        const left = this.#hosts.failed(host, { now, took: now - begun, retryAfter });
+        const left = this.#hosts.recordFailure(host, { now, took: now - begun, retryAfter });
         for (const each of left) this.#putOff(each);
       }
       const mayHaveExpired = kind !== 'transient' && status >= 400 && status < 500;
@@ -285,8 +285,8 @@ class Round {
     const unasked = keys.filter((key) => !this.#renewed.has(key));
     try {
       if (unasked.length > 0) {
-        await checkpoint.inTurn('Property', async () => {
-          const page = await recordsOf(feed, 'Property', unasked);
+        await checkpoint.fetchInTurn('Property', async () => {
+          const page = await fetchRecords(feed, 'Property', unasked);
           return storePage(this.#copy, page, () => ({}));
         });
       }
@@ -320,7 +320,7 @@ class Round {
   #giveUp(job: Job, { kind, message }: RequestFailure): void {
     const failures = job.failures + 1;
     const growing = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (failures - 1));
-    // A file that is too large is so the next time as well, and would be read only to find that out.
+    // A file that is too large will be too large again, and would be downloaded only to find that out.
     this.#noteFailure(job, failures, kind === 'too-large' ? LONGEST_WAIT : growing, message);
   }
 
@@ -335,12 +335,12 @@ class Round {
     const { environment, report } = this.#copy;
     const { mediaKey, listingKey } = job;
     // The file of the version before is kept until there is a new one.
-    const before = this.#folder.ofListing(listingKey).get(mediaKey);
+    const before = this.#folder.filesOfListing(listingKey).get(mediaKey);
     const kept = before?.sha256 === undefined ? { version: job.version } : before;
-    // Hosts write what they like, also what a terminal would obey.
+    // A host can send anything, including control characters that a terminal would interpret.
     const reason = message.replace(/\p{Cc}+/gu, ' ');
     const notBefore = environment.clock.now() + wait;
-    this.#folder.note({ ...kept, mediaKey, listingKey, failures, notBefore, reason });
+    this.#folder.recordFile({ ...kept, mediaKey, listingKey, failures, notBefore, reason });
     report({ kind: 'media', key: mediaKey, state: 'failed', reason });
     this.#end(job);
   }

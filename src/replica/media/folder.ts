@@ -11,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { codeOf } from '../../shared/error-code.ts';
 import { makeFolder, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { endingOf, writeFile } from './fetch-file.ts';
+import { extensionOf, writeNewFile } from './fetch-file.ts';
 
 /** The file of a media record. Moments are milliseconds since 1970. */
 export interface MediaFile {
@@ -59,7 +59,7 @@ export class MediaFolder {
       const partial = join(path, 'partial');
       makeFolder(partial, PRIVATE_FOLDER_MODE);
       for (const name of await readdir(partial)) {
-        if (name.startsWith(ownerMark(source))) await rm(join(partial, name), { force: true });
+        if (name.startsWith(partialPrefix(source))) await rm(join(partial, name), { force: true });
       }
       const index = new DatabaseSync(join(path, 'index.db'), { timeout: 10_000 });
       index.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
@@ -71,7 +71,7 @@ export class MediaFolder {
   }
 
   /** The files of a listing, by the keys of their media records. */
-  ofListing(listingKey: string): Map<string, MediaFile> {
+  filesOfListing(listingKey: string): Map<string, MediaFile> {
     const rows = this.#index
       .prepare('SELECT * FROM files WHERE source = ? AND listing_key = ?')
       .all(this.#source, listingKey);
@@ -88,9 +88,9 @@ export class MediaFolder {
     ending: string,
     largest: number,
   ): Promise<{ sha256: string; bytes: number }> {
-    const partial = join(this.path, 'partial', `${ownerMark(this.#source)}${randomUUID()}`);
+    const partial = join(this.path, 'partial', `${partialPrefix(this.#source)}${randomUUID()}`);
     const hash = createHash('sha256');
-    const bytes = await writeFile(content, partial, largest, (piece) => hash.update(piece));
+    const bytes = await writeNewFile(content, partial, largest, (piece) => hash.update(piece));
     try {
       const sha256 = hash.digest('hex');
       const path = this.pathOf(sha256, ending);
@@ -110,14 +110,14 @@ export class MediaFolder {
   /** Whether a file exists where the index says, with its full length. */
   async has({ sha256, bytes, type }: Pick<MediaFile, 'sha256' | 'bytes' | 'type'>): Promise<boolean> {
     if (sha256 === undefined) return false;
-    return stat(this.pathOf(sha256, endingOf(type))).then(
+    return stat(this.pathOf(sha256, extensionOf(type))).then(
       ({ size }) => size === bytes,
       () => false,
     );
   }
 
   /** Notes the state of a media record's file. Its earlier file is deleted, unless another record has it. */
-  note(file: MediaFile): void {
+  recordFile(file: MediaFile): void {
     this.#inPlaceOf(file.mediaKey, () =>
       this.#index
         .prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
@@ -137,7 +137,7 @@ export class MediaFolder {
   }
 
   /** The media record was deleted. */
-  forget(mediaKey: string): void {
+  deleteFile(mediaKey: string): void {
     this.#inPlaceOf(mediaKey, () =>
       this.#index.prepare('DELETE FROM files WHERE source = ? AND media_key = ?').run(this.#source, mediaKey),
     );
@@ -181,17 +181,17 @@ export class MediaFolder {
   #drop({ sha256, type }: MediaFile): void {
     if (sha256 === undefined) return;
     // Types that differ may share a name: `image/jpeg` and `image/jpeg; charset=binary`.
-    const ending = endingOf(type);
+    const ending = extensionOf(type);
     const others = this.#index.prepare('SELECT DISTINCT type FROM files WHERE sha256 = ?').all(sha256);
     const isShared = others.some(
-      (row) => endingOf(typeof row.type === 'string' ? row.type : undefined) === ending,
+      (row) => extensionOf(typeof row.type === 'string' ? row.type : undefined) === ending,
     );
     if (!isShared) rmSync(this.pathOf(sha256, ending), { force: true });
   }
 }
 
 /** What the names of a source's unfinished files begin with; no name of a source has an `@`. */
-const ownerMark = (source: string): string => `${source}@`;
+const partialPrefix = (source: string): string => `${source}@`;
 
 /** Converts a failure of the file system or the index to a transient one; other errors are returned unchanged. */
 export function folderFailure(path: string, error: unknown): unknown {

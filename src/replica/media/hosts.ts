@@ -1,12 +1,12 @@
 /** The order in which files are fetched, by host. It knows nothing of files, and sends no requests. */
 
-/** Files at a time of a host that has delivered one quickly. Any other host has one at a time, of those that it shares. */
+/** Concurrent files of a host that has delivered one quickly. Any other host has one at a time, in a slot that it shares. */
 const AT_ONCE = 4;
 /** Files at a time of all hosts together that have not delivered one yet, failed, or are slow. */
 const UNPROVEN = 12;
 /** Strikes after which a host is given up until the next run. */
 const PATIENCE = 5;
-/** A failure that took long held up a place for as long, so two of them are enough. */
+/** A slow failure blocks a slot for all of its time, so two of them are enough. */
 const SLOW = { after: 20_000, strikes: 3 } as const;
 const FIRST_WAIT = 1000;
 /** A host that requests a longer wait than this is skipped until the next run. Milliseconds. */
@@ -31,8 +31,8 @@ interface HostFailure {
 }
 
 /**
- * Queued files, by their host. A host that works has places of its own; all others share some, so that however many
- * of them drip, hang or fail, the files of the first never wait for one of theirs.
+ * Queued files, by their host. A host that works has slots of its own; all others share some: however many
+ * of them are slow, hang or fail, they never delay the files of a host that works.
  */
 export class HostQueues<J> {
   readonly #queues = new Map<string, Queue<J>>();
@@ -95,19 +95,19 @@ export class HostQueues<J> {
   }
 
   /** A file was delivered. @param took milliseconds */
-  delivered(host: string, took: number): void {
+  recordDelivery(host: string, took: number): void {
     const queue = this.#end(host);
     Object.assign(queue, { failures: 0, strikes: 0, isProven: took < SLOW.after });
     this.#tidy(host, queue);
   }
 
   /** The host answered, and does not have this one file. */
-  answered(host: string): void {
+  recordResponse(host: string): void {
     this.#tidy(host, this.#end(host));
   }
 
   /** @returns the queued jobs, which are removed, if the host is given up from now on */
-  failed(host: string, { now, took, retryAfter = 0 }: HostFailure): readonly J[] {
+  recordFailure(host: string, { now, took, retryAfter = 0 }: HostFailure): readonly J[] {
     const queue = this.#end(host);
     queue.failures++;
     queue.isProven = false;

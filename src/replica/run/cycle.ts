@@ -1,17 +1,17 @@
-/** What a cycle consists of: downloads, windows and sweeps of all collections, and what makes all be read again. */
-import { PUBLISHED } from '../../compile/layout/index.ts';
+/** The steps of a cycle: downloads, windows and sweeps of all collections, and when everything is read again. */
+import { PUBLISHED_RESOURCES } from '../../compile/layout/index.ts';
 import { settleAll } from '../../shared/promise-queue.ts';
 import { rewriteDamaged } from '../../store/check/check-store.ts';
-import { dueAt, forgetMarks } from '../checkpoint/checkpoint.ts';
+import { deleteMarks, dueAt } from '../checkpoint/checkpoint.ts';
 import { ANOTHER_SOURCE, UNDESCRIBED } from '../checkpoint/notes.ts';
-import { noteTrouble } from '../checkpoint/troubles.ts';
+import { recordTrouble } from '../checkpoint/troubles.ts';
 import type { Copy } from '../copy/copy.ts';
 import { requireNewFoundation } from '../follow/chain.ts';
 import { ACCOUNTS, isAboutAccounts, resourcesIn } from '../source/source.ts';
 import { download } from '../steps/download.ts';
 import { type SweepResult, sweep } from '../steps/sweep.ts';
 import { refresh, update } from '../steps/update.ts';
-import { findBackwards } from '../steps/witnesses.ts';
+import { findOlderRecord } from '../steps/witnesses.ts';
 
 /** Times that a download is begun again because the key's view changed during its update. */
 const MOST_REFRESHES = 3;
@@ -31,26 +31,28 @@ export const collectionsOf = ({ feed }: Copy) => ({
 const hasWindows = (collection: string): boolean => collection !== ACCOUNTS;
 
 /** The collections that are copied by windows, or by the changes that the source reports. */
-export const windowed = ({ feed }: Pick<Copy, 'feed'>): string[] =>
+export const windowedCollections = ({ feed }: Pick<Copy, 'feed'>): string[] =>
   feed.capabilities.resources.filter(hasWindows);
 
 /** The collections that only sweeps keep current. */
-export const sweptOnly = (collections: readonly string[]): string[] =>
+export const sweepOnlyCollections = (collections: readonly string[]): string[] =>
   collections.filter((collection) => !hasWindows(collection));
 
 /** Runs work on collections with windows in parallel, each in its turn. */
-const eachWindowed = (
+const forEachWindowed = (
   { checkpoint }: Copy,
   collections: readonly string[],
   work: (collection: string) => Promise<void>,
 ): Promise<void> =>
   settleAll(
-    collections.filter(hasWindows).map((collection) => checkpoint.inTurn(collection, () => work(collection))),
+    collections
+      .filter(hasWindows)
+      .map((collection) => checkpoint.fetchInTurn(collection, () => work(collection))),
   );
 
 /** The initial download of collections, as far as it is not complete. */
 export const downloadAll = (copy: Copy, collections: readonly string[]): Promise<void> =>
-  eachWindowed(copy, collections, (collection) => download(copy, collection));
+  forEachWindowed(copy, collections, (collection) => download(copy, collection));
 
 /** If the clock of the copy seems to have been set ahead, that of the source shows whether it is right. */
 export async function confirmClock({ feed, store }: Pick<Copy, 'feed' | 'store'>): Promise<void> {
@@ -60,8 +62,8 @@ export async function confirmClock({ feed, store }: Pick<Copy, 'feed' | 'store'>
 /** Windows of collections, after the download of those that have none yet. */
 export async function updateAll(copy: Copy, collections: readonly string[]): Promise<void> {
   await confirmClock(copy);
-  await compareTime(copy, collections.filter(hasWindows));
-  await eachWindowed(copy, collections, async (collection) => {
+  await refreshIfWentBack(copy, collections.filter(hasWindows));
+  await forEachWindowed(copy, collections, async (collection) => {
     for (let round = 0; round < MOST_REFRESHES; round++) {
       await download(copy, collection);
       await update(copy, collection);
@@ -81,11 +83,11 @@ const isIdle = ({ checkpoint }: Copy, collection: string): boolean =>
 export async function sweepAll(copy: Copy, collections: readonly string[]): Promise<SweepResult> {
   const results: SweepResult[] = [];
   for (const collection of collections) {
-    const isTakenUp = !isIdle(copy, collection);
+    const isResumed = !isIdle(copy, collection);
     let result = await sweep(copy, collection);
-    if (isTakenUp && result === 'done') result = await sweep(copy, collection);
+    if (isResumed && result === 'done') result = await sweep(copy, collection);
     results.push(result);
-    if (result !== 'guarded') await trust(copy, collection);
+    if (result !== 'guarded') await restoreTrust(copy, collection);
   }
   return results.find((result) => result !== 'done') ?? 'done';
 }
@@ -118,17 +120,17 @@ export async function compareFingerprint(copy: Copy): Promise<boolean> {
  * Notices a source without epochs that went back in time, and reads everything again; not more often than once in a
  * while: if it seems to happen again and again, records go back and forth by themselves, and a person has to look.
  */
-async function compareTime(copy: Copy, collections: readonly string[]): Promise<void> {
+async function refreshIfWentBack(copy: Copy, collections: readonly string[]): Promise<void> {
   const { checkpoint, environment, name, store } = copy;
   for (const collection of collections) {
-    const found = await checkpoint.inTurn(collection, () => findBackwards(copy, collection));
+    const found = await checkpoint.fetchInTurn(collection, () => findOlderRecord(copy, collection));
     if (found === undefined) continue;
     const { key, was, is } = found;
     const words = `${WENT_BACK}: ${collection} ${key} is of ${is} and was of ${was}`;
     const now = environment.clock.now();
     if (dueAt(checkpoint.get('wentBack'), BACK_EVERY, now) > now) {
       const reason = `${words}. That happened before within a day; "plat replicate --refresh" reads everything again.`;
-      await noteTrouble(store, name, 'source', new Error(reason), now);
+      await recordTrouble(store, name, 'source', new Error(reason), now);
       copy.report({ kind: 'doubt', reason });
       return;
     }
@@ -142,24 +144,24 @@ async function compareTime(copy: Copy, collections: readonly string[]): Promise<
  * Reads everything again for a copy into which something else has written: no stored hash is trusted, and the data in
  * addition to the records is rebuilt before and after.
  */
-export async function doubtAll(copy: Copy, reason: string): Promise<void> {
+export async function refreshUntrusted(copy: Copy, reason: string): Promise<void> {
   const { checkpoint, feed, name, store } = copy;
   const { resources } = feed.capabilities;
   await store.mend();
   const { stores } = await store.model();
   // Records that the store publishes itself come from no source.
-  for (const resource of PUBLISHED) if (stores(resource)) await rewriteDamaged(store, resource);
+  for (const resource of PUBLISHED_RESOURCES) if (stores(resource)) await rewriteDamaged(store, resource);
   for (const collection of resources) {
     // A mark that no sweep set would keep from a purge what the source does not have.
     if (!isIdle(copy, collection)) continue;
-    for (const resource of resourcesIn(collection)) await forgetMarks(store, name, resource);
+    for (const resource of resourcesIn(collection)) await deleteMarks(store, name, resource);
   }
   await checkpoint.commit({ state: { doubted: resources } });
   await refreshAll(copy, reason);
 }
 
 /** A collection that was read again completely, and swept, is trusted again. */
-async function trust({ checkpoint, store }: Copy, collection: string): Promise<void> {
+async function restoreTrust({ checkpoint, store }: Copy, collection: string): Promise<void> {
   const doubted = checkpoint.get('doubted') ?? [];
   if (!doubted.includes(collection)) return;
   if (hasWindows(collection) && !['current', 'updating'].includes(checkpoint.load(collection).kind)) return;
@@ -169,8 +171,8 @@ async function trust({ checkpoint, store }: Copy, collection: string): Promise<v
 
 /** Reads everything again that has windows, and makes the purge due: what others changed in the copy is corrected. */
 export async function refreshAll(copy: Copy, reason: string): Promise<void> {
-  for (const collection of windowed(copy)) {
-    await copy.checkpoint.inTurn(collection, () => refresh(copy, collection, reason));
+  for (const collection of windowedCollections(copy)) {
+    await copy.checkpoint.fetchInTurn(collection, () => refresh(copy, collection, reason));
   }
   await requireNewFoundation(copy);
   await copy.checkpoint.requestPurge();

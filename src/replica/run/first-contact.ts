@@ -3,12 +3,12 @@
  * the store has the feed already, under another name or from another address. It stores nothing.
  */
 import { type PlatError, platError } from '../../errors/index.ts';
-import { isObject, parsedJson } from '../../shared/json.ts';
+import { isObject, tryParseJson } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { ANOTHER_SOURCE, type Notes, readNote } from '../checkpoint/notes.ts';
 import type { SourceClient } from '../http/client.ts';
-import { isUnreached, RequestFailure } from '../http/failure.ts';
+import { isUnreachable, RequestFailure } from '../http/failure.ts';
 import type { Source } from '../source/source.ts';
 import { identityOf, PAGE_SIZE, type ReplicateOptions, rootOf, sourceName } from './options.ts';
 
@@ -29,13 +29,13 @@ export async function explainFirstContact(
   client: SourceClient,
 ): Promise<unknown> {
   if (!(error instanceof RequestFailure)) return error;
-  if (isUnreached(error)) {
+  if (isUnreachable(error)) {
     const remedy = watch === true ? '' : '; check --from, or wait for it with --watch';
     return new RequestFailure(error.kind, `${error.message}${remedy}`, { cause: error.cause });
   }
   // With 400 a service answers where `--from` names a resource: what follows that is taken for a key.
   return error.status === 404 || error.status === 400
-    ? missingRoot(error, rootOf(from), kind, client)
+    ? explainMissingRoot(error, rootOf(from), kind, client)
     : error;
 }
 
@@ -67,13 +67,13 @@ async function answers(
 }
 
 function hasRows(text: string, kind: Kind): boolean {
-  const value = parsedJson(text);
+  const value = tryParseJson(text);
   if (!isObject(value)) return false;
   return Array.isArray(kind === 'reso' ? value.value : isObject(value.D) ? value.D.Results : undefined);
 }
 
-/** @returns wrong use that names the root, where one of the usual roots answers; else the failure, and what a root is */
-async function missingRoot(
+/** @returns a usage error that names the root, if one of the usual roots responds; otherwise the failure, with a hint at roots */
+async function explainMissingRoot(
   failure: RequestFailure,
   root: URL,
   kind: Kind,
@@ -110,7 +110,7 @@ async function missingRoot(
  * @returns what must be stored if the address has changed
  * @throws PlatError `usage` if the copy belongs to another source
  */
-export async function checkedIdentity(
+export async function identityToStore(
   checkpoint: Checkpoint,
   options: ReplicateOptions,
 ): Promise<(Pick<Notes, 'identity'> & Partial<Pick<Notes, 'fingerprint'>>) | undefined> {

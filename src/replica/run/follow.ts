@@ -7,14 +7,14 @@ import { timestampFrom } from '../../dictionary/index.ts';
 import type { Chain, Following } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
 import { applyChanges } from '../follow/apply.ts';
-import { isKept } from '../follow/chain.ts';
+import { isKeptCurrent } from '../follow/chain.ts';
 import { type Batch, Inbox } from '../follow/inbox.ts';
 import { RequestFailure } from '../http/failure.ts';
-import type { Beginning, ChangeFeed } from '../source/source.ts';
+import type { ChangeFeed, StartPosition } from '../source/source.ts';
 import { fetchPending } from '../steps/fetch-pending.ts';
-import { downloadAll, refreshAll, windowed } from './cycle.ts';
-import { type FollowMethod, paceWithin, type ReplicateOptions } from './options.ts';
-import { BROKEN, FailedWays } from './ways.ts';
+import { downloadAll, refreshAll, windowedCollections } from './cycle.ts';
+import { type FollowMethod, type ReplicateOptions, shortestPollInterval } from './options.ts';
+import { BROKEN, FailedMethods } from './ways.ts';
 
 /** Milliseconds between two batches: changes that arrive together are requested together. */
 const PACE = 250;
@@ -31,7 +31,7 @@ export class Follower {
   readonly #review: () => Promise<void>;
   readonly #method: FollowMethod;
   readonly #pace: number;
-  readonly #failed: FailedWays;
+  readonly #failed: FailedMethods;
   readonly #prepared = Promise.withResolvers<void>();
   /** When the source was last heard to have nothing new, in milliseconds since 1970; undefined: it is not followed. */
   #heardAt: number | undefined;
@@ -45,9 +45,9 @@ export class Follower {
   ) {
     this.#copy = copy;
     this.#review = review;
-    this.#failed = new FailedWays(copy().environment.random);
+    this.#failed = new FailedMethods(copy().environment.random);
     this.#method = follow;
-    this.#pace = Math.max(PACE, paceWithin(limits));
+    this.#pace = Math.max(PACE, shortestPollInterval(limits));
   }
 
   /** Resolves when a download may begin: the position from which changes are followed is known, or no method is available. */
@@ -56,11 +56,11 @@ export class Follower {
   }
 
   /** Whether the changes that are followed now are all that these collections need. */
-  keeps(collections: readonly string[]): boolean {
+  keepsCurrent(collections: readonly string[]): boolean {
     const { checkpoint, environment } = this.#copy();
     const { clock } = environment;
     const isHeard = this.#heardAt !== undefined && Math.abs(clock.now() - this.#heardAt) < LONGEST_IDLE;
-    return isHeard && collections.every((each) => isKept(checkpoint, each));
+    return isHeard && collections.every((each) => isKeptCurrent(checkpoint, each));
   }
 
   /** Follows until the signal. @throws LeaseLost, PlatError of the store */
@@ -94,7 +94,7 @@ export class Follower {
     const { clock } = environment;
     this.#prepared.resolve();
     const isOffered = this.#offered.length > 0;
-    const { until, reason } = this.#failed.resting(this.#offered, clock.now());
+    const { until, reason } = this.#failed.suspension(this.#offered, clock.now());
     if (!isOffered) await this.#note('windows', this.#method === 'windows' ? REQUESTED : UNKNOWN);
     else if (reason !== undefined) await this.#note('windows', reason);
     await clock.sleep(Math.max(1, until - clock.now()), ends);
@@ -107,7 +107,7 @@ export class Follower {
       if (ends.aborted) return;
       if (!(error instanceof RequestFailure)) throw error;
       const { environment } = this.#copy();
-      this.#failed.failed(feed.way, error, environment.clock.now());
+      this.#failed.recordFailure(feed.way, error, environment.clock.now());
     } finally {
       this.#heardAt = undefined;
     }
@@ -128,7 +128,9 @@ export class Follower {
     const left = new AbortController();
     const signal = AbortSignal.any([ends, left.signal]);
     const inbox = new Inbox();
-    const filling = inbox.fill(feed.since(chain.position, resources, signal, () => copy.checkpoint.reads));
+    const filling = inbox.fill(
+      feed.changesSince(chain.position, resources, signal, () => copy.checkpoint.reads),
+    );
     try {
       for (;;) {
         await this.#arrival(inbox, signal);
@@ -138,14 +140,14 @@ export class Follower {
         chain = await this.#apply(chain, feed, batch);
         if (batch === undefined) continue;
         if (batch.isLevel) {
-          this.#failed.succeeded(feed.way);
-          await this.#note(feed.way, this.#failed.reasonsBefore(feed.way));
+          this.#failed.recordSuccess(feed.way);
+          await this.#note(feed.way, this.#failed.reasonsAgainstBetter(feed.way));
         }
         if (batch.expired !== undefined) {
           const { position } = batch.expired;
           const known = position === undefined ? undefined : { position, unreported: [] };
           await this.#begin(feed, known ?? (await this.#now(feed, ends)), true);
-          this.#failed.broke(feed.way, copy.environment.clock.now());
+          this.#failed.recordBreak(feed.way, copy.environment.clock.now());
           return;
         }
         if (batch.changes.length > 0) await this.#copy().environment.clock.sleep(this.#pace, signal);
@@ -157,11 +159,11 @@ export class Follower {
     }
   }
 
-  /** Whether a chain that is known continues in a way, if need be in its terms. */
+  /** Whether a stored chain can continue with a method, after its position has been translated if necessary. */
   async #goesOn(feed: ChangeFeed, known: Chain, resources: readonly string[]): Promise<boolean> {
     if (known.resources.join() !== resources.join()) return false;
     if (known.way === feed.way) return true;
-    const position = feed.adopts(known);
+    const position = feed.translatePosition(known);
     if (position === undefined) return false;
     const { checkpoint } = this.#copy();
     await checkpoint.commit({ state: { chain: { ...known, way: feed.way, position } } });
@@ -185,7 +187,7 @@ export class Follower {
     const position = batch?.position ?? chain.position;
     const changes = batch?.changes ?? [];
     const isNoted = chain.level !== undefined && Math.abs(now - chain.level) < NOTED;
-    const isWhole = isLevel && this.#resources().every((each) => isKept(copy.checkpoint, each));
+    const isWhole = isLevel && this.#resources().every((each) => isKeptCurrent(copy.checkpoint, each));
     if (changes.length === 0 && position === chain.position && (!isWhole || isNoted)) return chain;
     return applyChanges(copy, chain, changes, {
       position,
@@ -194,21 +196,21 @@ export class Follower {
     });
   }
 
-  /** No key of a record: it makes a filter another than any that was sent before. */
+  /** A value that is not the key of any record: it makes a filter different from every earlier one. */
   #distinct(): string {
     return `~${this.#copy().environment.clock.now().toString(36)}.${++this.#requests}`;
   }
 
   #resources(): string[] {
-    return windowed(this.#copy()).toSorted();
+    return windowedCollections(this.#copy()).toSorted();
   }
 
-  #now(feed: ChangeFeed, ends: AbortSignal): Promise<Beginning> {
-    return feed.now(this.#resources(), ends, this.#copy().checkpoint.get('walked') ?? {});
+  #now(feed: ChangeFeed, ends: AbortSignal): Promise<StartPosition> {
+    return feed.currentPosition(this.#resources(), ends, this.#copy().checkpoint.get('walked') ?? {});
   }
 
   /** Begins a chain at a position that was just taken. */
-  async #begin(feed: ChangeFeed, { position, unreported }: Beginning, isBroken: boolean): Promise<void> {
+  async #begin(feed: ChangeFeed, { position, unreported }: StartPosition, isBroken: boolean): Promise<void> {
     const { checkpoint, name, store, ...copy } = this.#copy();
     const since = timestampFrom(await copy.feed.serverTime());
     const fresh: string[] = [];
@@ -240,7 +242,7 @@ export class Follower {
     await downloadAll(copy, this.#resources());
     // What an earlier run could not fetch.
     for (const resource of this.#resources()) {
-      await checkpoint.inTurn(resource, () => fetchPending(copy, resource));
+      await checkpoint.fetchInTurn(resource, () => fetchPending(copy, resource));
     }
   }
 

@@ -5,10 +5,10 @@ import type { DriftPolicy } from '../copy/copy.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import type { BudgetLimits } from '../http/rate-budget.ts';
-import type { Way } from '../source/source.ts';
+import type { ChangeMethod } from '../source/source.ts';
 
 /** How a watch learns of changes: by the best method that the source offers, by a certain one, or by windows only. */
-export type FollowMethod = 'auto' | Way | 'windows';
+export type FollowMethod = 'auto' | ChangeMethod | 'windows';
 
 /** Durations are milliseconds. */
 export interface ReplicateOptions {
@@ -67,14 +67,14 @@ export interface ReplicateOptions {
 
 const HOUR = 3_600_000;
 
-/** Milliseconds between requests that are repeated for as long as a watch lasts: they leave half of the limits to others. */
-export const paceWithin = ({ requestsPerHour, requestsPerDay }: BudgetLimits): number =>
+/** The shortest interval between the polling requests of a watch, in milliseconds: they use at most half of the limits. */
+export const shortestPollInterval = ({ requestsPerHour, requestsPerDay }: BudgetLimits): number =>
   Math.max(0, (2 * HOUR) / (requestsPerHour ?? HOUR), (48 * HOUR) / (requestsPerDay ?? 24 * HOUR));
 
 export const DEFAULT_RESOURCES: readonly string[] = ['Property', 'Member', 'Office'];
 /** Resources that a source may lack, unless they were requested. */
-export const MAY_LACK: readonly string[] = ['Member', 'Office'];
-export const EVERY = {
+export const OPTIONAL_RESOURCES: readonly string[] = ['Member', 'Office'];
+export const DEFAULT_INTERVALS = {
   update: 15 * 60_000,
   purge: 20 * 3_600_000,
   accounts: 3_600_000,

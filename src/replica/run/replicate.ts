@@ -1,22 +1,29 @@
 /**
- * One run: it has its source to itself, and begins again where it stopped after what passes or a person mends. What a run
+ * One run: it holds the lease of its source, and resumes after a temporary failure or a manual fix. What a run
  * consists of is in schedule.ts.
  */
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
 import { messageOf } from '../../shared/error-code.ts';
 import { PromiseQueue } from '../../shared/promise-queue.ts';
 import { LeaseLost } from '../../store/checkpoint/checkpoints.ts';
-import { forgetUnreadable, replicaSources } from '../checkpoint/checkpoint.ts';
-import { type Acquired, acquireSource, newAcquirer, whileAcquired } from '../checkpoint/lease.ts';
-import { clearTrouble, noteTrouble, passesByItself, TroubleLog } from '../checkpoint/troubles.ts';
+import { deleteUnreadableNotes, replicaSources } from '../checkpoint/checkpoint.ts';
+import { type AcquiredSource, acquireSource, newAcquirer, whileAcquired } from '../checkpoint/lease.ts';
+import { clearTrouble, isTemporary, recordTrouble, TroubleLog } from '../checkpoint/troubles.ts';
 import { environmentOf } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { LONGEST_REST, restAfter, retrying, SHORT_REST } from '../http/retry.ts';
-import { doubtAll } from './cycle.ts';
+import { delayAfter, LONGEST_DELAY, SHORT_DELAY, withRetries } from '../http/retry.ts';
+import { refreshUntrusted } from './cycle.ts';
 import { type ReplicateOptions, sourceName } from './options.ts';
 import { replicateOnce, watch } from './schedule.ts';
-import { openCopy, reopenCopy, replicaName, type SessionOptions, sessionOf, untilLeft } from './session.ts';
+import {
+  openCopy,
+  reopenCopy,
+  replicaName,
+  type SessionOptions,
+  scopedSignal,
+  sessionOf,
+} from './session.ts';
 
 /** How a run ended. */
 export type ReplicateResult =
@@ -29,7 +36,7 @@ export type ReplicateResult =
   | 'stopped';
 
 /** What a database that restarts, or is busy, answers. */
-const PASSING: ReadonlySet<ErrorCode> = new Set([
+const TRANSIENT_STORE_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'storeBusy',
   'storeUnavailable',
   'writeUnknown',
@@ -44,7 +51,7 @@ const WRONG: ReadonlySet<ErrorCode> = new Set(['usage', 'storeMissing', 'storeNo
 /**
  * Copies a feed into a replica and keeps it current (specification 4.4). Every page is stored with its place in one
  * transaction: whenever the process ends, the next run continues where this one stopped. A watch ends with the signal,
- * and for options that make no sense; whatever else happens to it, it reports it, rests and continues.
+ * and for options that make no sense; it reports any other failure, waits and continues.
  * @throws PlatError `usage` for options that make no sense
  * @throws RequestFailure (one run) when the source refuses the key, or fails for longer than a run waits
  * @throws PlatError `failed` (one run) when another process is working on the source
@@ -58,22 +65,24 @@ export async function replicate(options: ReplicateOptions): Promise<ReplicateRes
   const troubles = new TroubleLog(options.store, sourceName(options), clock);
   const onEvent: Listener = (event) => {
     base.onEvent(event);
-    troubles.note(event);
+    troubles.record(event);
   };
   const session = { ...base, onEvent };
   // One acquirer for as long as this runs: it acquires again what it could not release.
   const acquirer = newAcquirer(clock, processes, signal);
-  const acquiring: Acquiring = async (work) => {
+  const runAcquired: RunAcquired = async (work) => {
     const acquired = await acquireSource(options.store, await replicaName(session), acquirer);
     return whileAcquired(options.store, acquired, { clock, signal }, (inner) =>
       work({ ...session, signal: inner }, acquired),
     );
   };
   try {
-    return await (options.watch === true ? watchOn(session, acquiring) : patiently(session, acquiring));
+    return await (options.watch === true
+      ? watchWithRetries(session, runAcquired)
+      : runWithRetries(session, runAcquired));
   } catch (error) {
     if (error instanceof RequestFailure && error.kind === 'stopped') return 'stopped';
-    if (error instanceof RequestFailure) troubles.note({ kind: 'failed', reason: error.message, wait: 0 });
+    if (error instanceof RequestFailure) troubles.record({ kind: 'failed', reason: error.message, wait: 0 });
     throw error;
   } finally {
     await troubles.idle();
@@ -81,24 +90,24 @@ export async function replicate(options: ReplicateOptions): Promise<ReplicateRes
   }
 }
 
-type Work = (session: SessionOptions, acquired: Acquired) => Promise<ReplicateResult>;
+type Work = (session: SessionOptions, acquired: AcquiredSource) => Promise<ReplicateResult>;
 /** Runs work while only this process writes the copy. @throws LeaseLost as soon as another one does */
-type Acquiring = (work: Work) => Promise<ReplicateResult>;
+type RunAcquired = (work: Work) => Promise<ReplicateResult>;
 
 /** Runs, and begins again where it stopped when the store was unreachable for a while. */
-function patiently(
+function runWithRetries(
   { environment, ...session }: SessionOptions,
-  acquiring: Acquiring,
+  runAcquired: RunAcquired,
 ): Promise<ReplicateResult> {
   const { clock } = environment;
   const once = { refresh: session.refresh === true };
-  return acquiring(async ({ signal, ...inner }, acquired) => {
+  return runAcquired(async ({ signal, ...inner }, acquired) => {
     const attempt = async (failures: number): Promise<ReplicateResult> =>
       failures > 1 && signal.aborted ? 'stopped' : run({ ...inner, signal }, acquired, once);
-    const result = retrying({ clock, signal }, attempt, (error, failures) => {
-      if (!isPassing(error) || failures > PATIENCE) throw error;
+    const result = withRetries({ clock, signal }, attempt, (error, failures) => {
+      if (!isTransientStoreError(error) || failures > PATIENCE) throw error;
       // A single run retries by itself, so that no random part is needed.
-      const wait = signal.aborted ? 0 : restAfter(failures, undefined, SHORT_REST, () => 1);
+      const wait = signal.aborted ? 0 : delayAfter(failures, undefined, SHORT_DELAY, () => 1);
       if (wait > 0) session.onEvent({ kind: 'failed', reason: error.message, wait });
       return wait;
     });
@@ -108,9 +117,10 @@ function patiently(
       const { store } = session;
       // A source that was never in the store, such as a mistyped one, is not part of its state.
       const isOurs = async (): Promise<boolean> => (await replicaSources(store)).includes(acquired.name);
-      const isOfSource = !endsWatch(error, false) && !(error instanceof LeaseLost) && !isPassing(error);
+      const isOfSource =
+        !endsWatch(error, false) && !(error instanceof LeaseLost) && !isTransientStoreError(error);
       if (!signal.aborted && isOfSource && (await isOurs().catch(() => false))) {
-        await noteTrouble(store, acquired.name, 'run', error, clock.now()).catch(() => undefined);
+        await recordTrouble(store, acquired.name, 'run', error, clock.now()).catch(() => undefined);
       }
       throw error;
     }
@@ -118,26 +128,26 @@ function patiently(
 }
 
 /** Watches, and begins again after whatever ends it but the signal. */
-async function watchOn(session: SessionOptions, acquiring: Acquiring): Promise<ReplicateResult> {
+async function watchWithRetries(session: SessionOptions, runAcquired: RunAcquired): Promise<ReplicateResult> {
   const { environment, onEvent, signal, store } = session;
   const { clock, random } = environment;
   const once = { refresh: session.refresh === true };
   let hasBegun = false;
   for (let failures = 1; ; failures++) {
     let openedAt = Number.POSITIVE_INFINITY;
-    const opened = (): void => {
+    const onOpened = (): void => {
       hasBegun = true;
       openedAt = clock.now();
       if (failures > 1) onEvent({ kind: 'recovered', attempts: failures });
     };
     try {
-      return await acquiring(async (inner, acquired) => {
+      return await runAcquired(async (inner, acquired) => {
         try {
-          return await run(inner, acquired, once, opened);
+          return await run(inner, acquired, once, onOpened);
         } catch (error) {
           // A store that is unreachable can keep nothing.
-          if (!inner.signal.aborted && !endsWatch(error, hasBegun) && !isPassing(error)) {
-            await noteTrouble(store, acquired.name, 'watch', error, clock.now()).catch(() => undefined);
+          if (!inner.signal.aborted && !endsWatch(error, hasBegun) && !isTransientStoreError(error)) {
+            await recordTrouble(store, acquired.name, 'watch', error, clock.now()).catch(() => undefined);
           }
           throw error;
         }
@@ -146,10 +156,10 @@ async function watchOn(session: SessionOptions, acquiring: Acquiring): Promise<R
       if (signal.aborted) return 'stopped';
       if (endsWatch(error, hasBegun)) throw error;
       // One that went well for a while does not wait longer each time.
-      if (clock.now() - openedAt > SHORT_REST.longest) failures = 1;
-      const isShort = isPassing(error) || passesByItself(error) || isOfLease(error);
+      if (clock.now() - openedAt > SHORT_DELAY.longest) failures = 1;
+      const isShort = isTransientStoreError(error) || isTemporary(error) || isLeaseConflict(error);
       const floor = error instanceof RequestFailure ? error.retryAfter : undefined;
-      const wait = restAfter(failures, floor, isShort ? SHORT_REST : LONGEST_REST, random);
+      const wait = delayAfter(failures, floor, isShort ? SHORT_DELAY : LONGEST_DELAY, random);
       onEvent({ kind: 'failed', reason: messageOf(error), wait });
       await clock.sleep(wait, signal);
       if (signal.aborted) return 'stopped';
@@ -162,39 +172,39 @@ const endsWatch = (error: unknown, hasBegun: boolean): boolean =>
   !hasBegun && error instanceof PlatError && WRONG.has(error.code);
 
 /** Whether another process is running: it may end at any time. */
-const isOfLease = (error: unknown): boolean =>
+const isLeaseConflict = (error: unknown): boolean =>
   error instanceof LeaseLost || (error instanceof PlatError && error.code === 'failed');
-const isPassing = (error: unknown): error is PlatError =>
-  error instanceof PlatError && PASSING.has(error.code);
+const isTransientStoreError = (error: unknown): error is PlatError =>
+  error instanceof PlatError && TRANSIENT_STORE_ERRORS.has(error.code);
 
 /** @param once is done by the first run that reaches it, and not repeated after a failure of the store */
 async function run(
   session: SessionOptions,
-  acquired: Acquired,
+  acquired: AcquiredSource,
   once: { refresh: boolean },
-  hasOpened: () => void = () => undefined,
+  onOpened: () => void = () => undefined,
 ): Promise<ReplicateResult> {
-  using scope = untilLeft(session.signal);
-  const own = { ...session, signal: scope.signal };
-  if (once.refresh) await forgetUnreadable(session.store, acquired.name, acquired.lease);
-  let copy = await openCopy(own, acquired);
+  using scope = scopedSignal(session.signal);
+  const scoped = { ...session, signal: scope.signal };
+  if (once.refresh) await deleteUnreadableNotes(session.store, acquired.name, acquired.lease);
+  let copy = await openCopy(scoped, acquired);
   // They are those of an earlier run.
   if (Object.keys(copy.checkpoint.get('troubles') ?? {}).length > 0) {
     await clearTrouble(copy.store, copy.name);
   }
-  hasOpened();
+  onOpened();
   try {
-    if (once.refresh) await doubtAll(copy, 'it was asked for');
+    if (once.refresh) await refreshUntrusted(copy, 'it was asked for');
     once.refresh = false;
-    if (session.watch !== true) return await replicateOnce(copy, own);
+    if (session.watch !== true) return await replicateOnce(copy, scoped);
     const reviews = new PromiseQueue();
-    const look = async (): Promise<void> => {
+    const reopenIfChanged = async (): Promise<void> => {
       const isProbed = copy.feed.capabilities.isProbed ?? true;
       if (!isProbed || (await copy.feed.shown()).revision !== copy.checkpoint.get('revision'))
-        copy = await reopenCopy(copy, own);
+        copy = await reopenCopy(copy, scoped);
     };
-    const review = (): Promise<void> => reviews.run(look);
-    await watch({ copy: () => copy, review }, own);
+    const review = (): Promise<void> => reviews.run(reopenIfChanged);
+    await watch({ copy: () => copy, review }, scoped);
     return 'stopped';
   } finally {
     copy.files?.close();

@@ -3,15 +3,22 @@ import { sleepUntil } from '../../shared/clock.ts';
 import { settleAll } from '../../shared/promise-queue.ts';
 import { dueAt } from '../checkpoint/checkpoint.ts';
 import type { Schedule } from '../checkpoint/notes.ts';
-import { clearTrouble, noteTrouble, passesByItself } from '../checkpoint/troubles.ts';
+import { clearTrouble, isTemporary, recordTrouble } from '../checkpoint/troubles.ts';
 import type { Copy } from '../copy/copy.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { LONG_REST, LONGEST_REST, restAfter } from '../http/retry.ts';
+import { delayAfter, LONG_DELAY, LONGEST_DELAY } from '../http/retry.ts';
 import { fetchFiles } from '../media/fetch-files.ts';
 import type { SweepResult } from '../steps/sweep.ts';
-import { collectionsOf, downloadAll, sweepAll, sweptOnly, updateAll, windowed } from './cycle.ts';
+import {
+  collectionsOf,
+  downloadAll,
+  sweepAll,
+  sweepOnlyCollections,
+  updateAll,
+  windowedCollections,
+} from './cycle.ts';
 import { Follower } from './follow.ts';
-import { EVERY, type ReplicateOptions } from './options.ts';
+import { DEFAULT_INTERVALS, type ReplicateOptions } from './options.ts';
 
 /**
  * Does what is due, once: the initial download, or an update; then the purge; and the agents and offices. With `step` only
@@ -19,7 +26,7 @@ import { EVERY, type ReplicateOptions } from './options.ts';
  */
 export async function replicateOnce(
   copy: Copy,
-  { step, purgeEvery = EVERY.purge }: Pick<ReplicateOptions, 'step' | 'purgeEvery'>,
+  { step, purgeEvery = DEFAULT_INTERVALS.purge }: Pick<ReplicateOptions, 'step' | 'purgeEvery'>,
 ): Promise<SweepResult> {
   const { checkpoint, environment, files } = copy;
   const { listings, accounts } = collectionsOf(copy);
@@ -29,28 +36,28 @@ export async function replicateOnce(
     case 'initial':
       await downloadAll(copy, every);
       // Accounts of the native interface are copied by sweeping them.
-      return sweepAll(copy, sweptOnly(every));
+      return sweepAll(copy, sweepOnlyCollections(every));
     case 'update': {
       await updateAll(copy, every);
-      const result = await sweepAll(copy, sweptOnly(every));
-      await checkpoint.noteDone('update', begun);
+      const result = await sweepAll(copy, sweepOnlyCollections(every));
+      await checkpoint.recordStepDone('update', begun);
       return result;
     }
     case 'purge': {
       const result = await sweepAll(copy, every);
-      if (result === 'done') await checkpoint.noteDone('purge', begun);
+      if (result === 'done') await checkpoint.recordStepDone('purge', begun);
       return result;
     }
     case undefined: {
       await updateAll(copy, every);
-      await checkpoint.noteDone('update', begun);
+      await checkpoint.recordStepDone('update', begun);
       const isDue = dueAt(checkpoint.get('schedule')?.purge, purgeEvery, begun) <= begun;
-      const result = await sweepAll(copy, isDue ? every : sweptOnly(every));
-      await checkpoint.noteDone('accounts', begun);
-      if (isDue && result === 'done') await checkpoint.noteDone('purge', begun);
+      const result = await sweepAll(copy, isDue ? every : sweepOnlyCollections(every));
+      await checkpoint.recordStepDone('accounts', begun);
+      if (isDue && result === 'done') await checkpoint.recordStepDone('purge', begun);
       if (files !== undefined) {
         await fetchFiles(copy, files);
-        await checkpoint.noteDone('media', begun);
+        await checkpoint.recordStepDone('media', begun);
       }
       return result;
     }
@@ -70,7 +77,7 @@ interface Watched {
 interface Task {
   readonly step: keyof Schedule;
   readonly every: () => number;
-  /** When it needed not be done, in milliseconds since 1970: it counts as done then. */
+  /** Until when the step was unnecessary, in milliseconds since 1970: it counts as done at that time. */
   readonly spared?: () => number | undefined;
   /** @returns whether the step was completed */
   readonly work: () => Promise<boolean>;
@@ -85,10 +92,10 @@ interface Task {
 export async function watch(
   { copy, review }: Watched,
   {
-    updateEvery = EVERY.update,
-    purgeEvery = EVERY.purge,
-    accountsEvery = EVERY.accounts,
-    proofEvery = EVERY.proof,
+    updateEvery = DEFAULT_INTERVALS.update,
+    purgeEvery = DEFAULT_INTERVALS.purge,
+    accountsEvery = DEFAULT_INTERVALS.accounts,
+    proofEvery = DEFAULT_INTERVALS.proof,
     follow = 'auto',
     limits = {},
   }: ReplicateOptions,
@@ -99,21 +106,21 @@ export async function watch(
     await follower.prepared;
     await review();
     const { listings } = collectionsOf(copy());
-    if (!follower.keeps(listings)) await updateAll(copy(), listings);
+    if (!follower.keepsCurrent(listings)) await updateAll(copy(), listings);
     downloaded.resolve();
     return true;
   };
   const accounts = async (): Promise<boolean> => {
     await follower.prepared;
     const collections = collectionsOf(copy()).accounts;
-    if (!follower.keeps(collections)) await updateAll(copy(), collections);
-    return (await sweepAll(copy(), sweptOnly(collections))) === 'done';
+    if (!follower.keepsCurrent(collections)) await updateAll(copy(), collections);
+    return (await sweepAll(copy(), sweepOnlyCollections(collections))) === 'done';
   };
   const purge = async (): Promise<boolean> => {
     // What only sweeps keep current is swept with the accounts.
     const every = copy().feed.capabilities.resources;
-    const own = every.filter((collection) => !sweptOnly(every).includes(collection));
-    return (await sweepAll(copy(), own)) === 'done';
+    const windowedOnly = every.filter((collection) => !sweepOnlyCollections(every).includes(collection));
+    return (await sweepAll(copy(), windowedOnly)) === 'done';
   };
   const media = async (): Promise<boolean> => {
     const { files } = copy();
@@ -126,15 +133,16 @@ export async function watch(
   if (ends.aborted) downloaded.resolve();
   // The first that fails ends the others.
   const run = (task: Task): Promise<void> =>
-    repeat(copy, task, ends).catch((error: unknown) => {
+    repeatTask(copy, task, ends).catch((error: unknown) => {
       stop.abort();
       throw error;
     });
   const purging: Task = {
     step: 'purge',
-    every: () => (follower.keeps(windowed(copy())) ? proofEvery : purgeEvery),
+    every: () => (follower.keepsCurrent(windowedCollections(copy())) ? proofEvery : purgeEvery),
     // While the source reported every change, there was nothing for a purge to find.
-    spared: () => (follower.keeps(windowed(copy())) ? undefined : copy().checkpoint.get('chain')?.level),
+    spared: () =>
+      follower.keepsCurrent(windowedCollections(copy())) ? undefined : copy().checkpoint.get('chain')?.level,
     work: purge,
   };
   await settleAll([
@@ -150,11 +158,15 @@ export async function watch(
   ]);
 }
 
-/** When a step was last done, or needed not be; one that was never done, or is to be done again, is not spared. */
-const latest = (done: number | undefined, spared: number | undefined, now: number): number | undefined =>
+/** When a step was last done or unnecessary. One that was never done, or is requested again, does not count as unnecessary. */
+const lastDoneOrSpared = (
+  done: number | undefined,
+  spared: number | undefined,
+  now: number,
+): number | undefined =>
   done === undefined || spared === undefined || spared > now ? done : Math.max(done, spared);
 
-async function repeat(
+async function repeatTask(
   copy: () => Copy,
   { step, every, spared, work }: Task,
   ends: AbortSignal,
@@ -165,7 +177,11 @@ async function repeat(
   let tried: { readonly at: number; readonly wait: number } | undefined;
   const left = (): number => {
     const now = clock.now();
-    const due = dueAt(latest(copy().checkpoint.get('schedule')?.[step], spared?.(), now), every(), now);
+    const due = dueAt(
+      lastDoneOrSpared(copy().checkpoint.get('schedule')?.[step], spared?.(), now),
+      every(),
+      now,
+    );
     return Math.max(due, tried === undefined ? due : dueAt(tried.at, tried.wait, now)) - now;
   };
   for (;;) {
@@ -173,7 +189,7 @@ async function repeat(
     if (ends.aborted) return;
     const begun = clock.now();
     try {
-      if (await work()) await copy().checkpoint.noteDone(step, begun);
+      if (await work()) await copy().checkpoint.recordStepDone(step, begun);
       else tried = { at: clock.now(), wait: Math.min(every(), RECONSIDER) };
       if (failures > 0) {
         await clearTrouble(store, name, step);
@@ -183,9 +199,9 @@ async function repeat(
     } catch (error) {
       if (ends.aborted) return;
       if (!(error instanceof RequestFailure)) throw error;
-      const rest = passesByItself(error) ? LONG_REST : LONGEST_REST;
-      const wait = Math.min(every(), restAfter(++failures, error.retryAfter, rest, random));
-      await noteTrouble(store, name, step, error, clock.now());
+      const delay = isTemporary(error) ? LONG_DELAY : LONGEST_DELAY;
+      const wait = Math.min(every(), delayAfter(++failures, error.retryAfter, delay, random));
+      await recordTrouble(store, name, step, error, clock.now());
       report({ kind: 'failed', step, reason: error.message, wait });
       tried = { at: clock.now(), wait };
     }

@@ -6,32 +6,32 @@ import type { Dictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { filledError } from '../../records/parse-record.ts';
 import { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { Acquired } from '../checkpoint/lease.ts';
+import type { AcquiredSource } from '../checkpoint/lease.ts';
 import type { Copy } from '../copy/copy.ts';
 import { PageSize } from '../copy/page-size.ts';
-import { fetchAllStored } from '../copy/pending-fetches.ts';
+import { makeStoredPending } from '../copy/pending-fetches.ts';
 import { RECORD } from '../copy/quarantine-entry.ts';
 import { declareFields } from '../copy/schema-drift.ts';
 import { type Environment, environmentOf } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import { SourceClient } from '../http/client.ts';
 import { isPrivateHost } from '../http/egress-policy.ts';
-import { type KeptUse, sharedAllowance } from '../http/rate-budget.ts';
-import { type BackoffOptions, FIRST_CONTACT, SHORT_BACKOFF, USUAL_BACKOFF } from '../http/retry.ts';
+import { sharedAllowance, type UsageStore } from '../http/rate-budget.ts';
+import { type BackoffOptions, DEFAULT_BACKOFF, FIRST_CONTACT, SHORT_BACKOFF } from '../http/retry.ts';
 import { MediaFolder } from '../media/folder.ts';
 import { discoverNative } from '../source/native/discover.ts';
 import { discoverReso } from '../source/reso/discover.ts';
-import { describe, resourcesIn, type Source } from '../source/source.ts';
+import { describeCapabilities, resourcesIn, type Source } from '../source/source.ts';
 import { compareFingerprint, confirmClock } from './cycle.ts';
-import { assertNewFeed, checkedIdentity, explainFirstContact } from './first-contact.ts';
+import { assertNewFeed, explainFirstContact, identityToStore } from './first-contact.ts';
 import {
   DEFAULT_RESOURCES,
-  MAY_LACK,
+  OPTIONAL_RESOURCES,
   PAGE_SIZE,
   PURGE_SHARE,
-  paceWithin,
   type ReplicateOptions,
   rootOf,
+  shortestPollInterval,
   sourceName,
 } from './options.ts';
 
@@ -60,11 +60,11 @@ export const sessionOf = <O extends Omit<ReplicateOptions, 'store'>>(
 });
 
 /**
- * A signal that is aborted at the end of a scope: `using scope = untilLeft(signal)`. It ends requests that the scope leaves
- * behind: a page that was requested ahead, and that nothing awaits any more, would otherwise be retried during the next run and after
- * the last one. The other signal aborts it as well.
+ * A signal that is aborted at the end of a scope: `using scope = scopedSignal(signal)`. It ends requests that the scope leaves
+ * behind: a page that was requested ahead, and that nothing awaits any more, would otherwise be retried during the next run and
+ * after the last one. The other signal aborts it as well.
  */
-export function untilLeft(signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
+export function scopedSignal(signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
   const left = new AbortController();
   return { signal: AbortSignal.any([signal, left.signal]), [Symbol.dispose]: () => left.abort() };
 }
@@ -79,14 +79,14 @@ export async function replicaName({ store, ...options }: SessionOptions): Promis
   });
 }
 
-/** What asking a source takes, without a store. */
+/** The options for requests to a source, without a store. */
 type ContactOptions = Omit<SessionOptions, 'store'>;
 
 /** A client of the source, within what its token may use. */
 function clientOf(
   { environment, onEvent, signal, ...options }: ContactOptions,
-  kept: KeptUse,
-  backoff = USUAL_BACKOFF,
+  kept: UsageStore,
+  backoff = DEFAULT_BACKOFF,
   firstContact?: BackoffOptions,
 ): SourceClient {
   return new SourceClient({
@@ -114,14 +114,14 @@ async function discover(
   mustBeCopyable(resources, dictionary);
   const root = rootOf(options.from).href;
   // Many sources have no agents or offices; a user who names them requires them.
-  const mayLack = options.resources === undefined ? MAY_LACK : [];
+  const mayLack = options.resources === undefined ? OPTIONAL_RESOURCES : [];
   const common = { client, root, dictionary, resources, windowField };
   return options.interface === 'reso'
     ? discoverReso({
         ...common,
         mayLack,
         pollEvery: options.pollEvery,
-        pollPace: paceWithin(options.limits ?? {}),
+        pollPace: shortestPollInterval(options.limits ?? {}),
       })
     : discoverNative({ ...common, customFields });
 }
@@ -147,9 +147,13 @@ async function rediscover(options: SessionOptions): Promise<Source> {
 }
 
 /** Determines what a source can do that was never asked before; its address may be wrong. */
-async function discoverNew(options: ContactOptions, dictionary: Dictionary, kept: KeptUse): Promise<Source> {
+async function discoverNew(
+  options: ContactOptions,
+  dictionary: Dictionary,
+  kept: UsageStore,
+): Promise<Source> {
   // A watch waits for as long as it takes.
-  const client = clientOf(options, kept, USUAL_BACKOFF, options.watch === true ? undefined : FIRST_CONTACT);
+  const client = clientOf(options, kept, DEFAULT_BACKOFF, options.watch === true ? undefined : FIRST_CONTACT);
   try {
     return await discover(options, dictionary, client);
   } catch (error) {
@@ -163,10 +167,10 @@ async function discoverNew(options: ContactOptions, dictionary: Dictionary, kept
  * @param use how much of its limits the token has used, until there is a store
  * @throws RequestFailure, PlatError `usage`
  */
-export async function contact(
+export async function contactSource(
   options: Omit<ReplicateOptions, 'store'>,
   dictionary: Dictionary,
-  use: KeptUse,
+  use: UsageStore,
 ): Promise<void> {
   const { environment, close } = environmentOf(options.environment);
   try {
@@ -178,10 +182,10 @@ export async function contact(
 }
 
 /** Everything that the steps need, after the source was asked what it is. */
-export async function openCopy(options: SessionOptions, { name, lease }: Acquired): Promise<Copy> {
+export async function openCopy(options: SessionOptions, { name, lease }: AcquiredSource): Promise<Copy> {
   const { store, environment, signal, onEvent: report, force = false } = options;
   const checkpoint = await Checkpoint.open({ store, source: name, lease });
-  const identity = await checkedIdentity(checkpoint, options);
+  const identity = await identityToStore(checkpoint, options);
   const pageSizes = new Map<string, PageSize>();
   const sizeOf = (collection: string): PageSize =>
     pageSizes.getOrInsertComputed(collection, () => new PageSize(options.pageSize ?? PAGE_SIZE, report));
@@ -197,10 +201,10 @@ export async function openCopy(options: SessionOptions, { name, lease }: Acquire
   const { drift = 'evolve', alsoWindow = [], purgeShare = PURGE_SHARE, mediaFolder } = options;
   const settings = { drift, alsoWindow, purgeShare, force };
   const common = { name, feed, store, checkpoint, environment, settings, report, signal, sizeOf };
-  if (mediaFolder === undefined) return welcome(common);
+  if (mediaFolder === undefined) return applyDiscovery(common);
   const isOwn = options.mediaPrivateHosts === true || isPrivateHost(rootOf(options.from));
   const files = await MediaFolder.open(mediaFolder, name);
-  return welcome({ ...common, files, filesEgress: isOwn ? 'any' : 'public' });
+  return applyDiscovery({ ...common, files, filesEgress: isOwn ? 'any' : 'public' });
 }
 
 /** @throws PlatError `usage` for a field that no copied collection has: its windows would silently use another one */
@@ -225,24 +229,28 @@ async function mustHaveFields({ feed, settings, store }: Copy): Promise<void> {
 
 /** The same copy with a source that was queried again, since it shows other fields now. */
 export async function reopenCopy(copy: Copy, options: SessionOptions): Promise<Copy> {
-  return welcome({ ...copy, feed: await rediscover(options) });
+  return applyDiscovery({ ...copy, feed: await rediscover(options) });
 }
 
-/** Keeps what the source can do, takes over its fields, and reads everything again if it shows others than before. */
-async function welcome(copy: Copy): Promise<Copy> {
+/** Stores the capabilities of the source, declares its fields, and reads everything again if they differ from before. */
+async function applyDiscovery(copy: Copy): Promise<Copy> {
   const { checkpoint, feed, settings, store, report } = copy;
   const { capabilities } = feed;
   const { children, expansions, resources } = capabilities;
   await confirmClock(copy);
-  // Files that were not kept meanwhile are all looked at when they are kept again.
+  // While files are not copied, they may change; if files are copied again later, those of all listings are examined.
   const media = copy.files === undefined ? { media: 'records' as const } : {};
   const hadNone = checkpoint.get('capabilities')?.children === 'none';
   if (hadNone && children !== 'none' && resources.includes('Property')) {
     // The source returned no sub-resources before, or nothing was there to find it out with: all of it is pending.
-    await fetchAllStored(copy, 'Property', children === 'expanded' ? [RECORD] : expansions);
+    await makeStoredPending(copy, 'Property', children === 'expanded' ? [RECORD] : expansions);
   }
   await checkpoint.commit({ state: { capabilities, ...media } });
-  report({ kind: 'source', interface: capabilities.interface, abilities: describe(capabilities) });
+  report({
+    kind: 'source',
+    interface: capabilities.interface,
+    abilities: describeCapabilities(capabilities),
+  });
   if (settings.drift === 'evolve') {
     const refused = await declareFields(store, feed.foreignFields, report);
     for (const { resource, name } of refused) report({ kind: 'field', resource, name, taken: 'ignored' });
@@ -252,14 +260,17 @@ async function welcome(copy: Copy): Promise<Copy> {
   return copy;
 }
 
-/** Of which copy, and how its source is asked. */
-export type AskOptions = Omit<ReplicateOptions, 'step' | 'watch'>;
+/** Which copy it is, and how its source is queried. */
+export type QuerySourceOptions = Omit<ReplicateOptions, 'step' | 'watch'>;
 
 /**
- * Runs work with a copy and its source that asks the source and stores nothing of it.
+ * Runs work that queries the source of a copy and stores nothing.
  * @throws RequestFailure; PlatError `usage` when nothing was ever copied from this source
  */
-export async function asking<T>(options: AskOptions, work: (copy: Copy) => Promise<T>): Promise<T> {
+export async function querySource<T>(
+  options: QuerySourceOptions,
+  work: (copy: Copy) => Promise<T>,
+): Promise<T> {
   const name = sourceName(options);
   const { store } = options;
   const checkpoint = await Checkpoint.open({ store, source: name });
@@ -274,7 +285,7 @@ export async function asking<T>(options: AskOptions, work: (copy: Copy) => Promi
     customFields = known.expansions.includes('CustomFields'),
   } = options;
   const given = sessionOf({ ...options, windowField, resources, customFields }, environment);
-  using scope = untilLeft(given.signal);
+  using scope = scopedSignal(given.signal);
   const session = { ...given, signal: scope.signal };
   const { signal, onEvent: report, alsoWindow = [] } = session;
   const size = new PageSize(options.pageSize ?? PAGE_SIZE, report);

@@ -3,25 +3,25 @@
  * until when it is not tried, and nothing of what is read by it.
  */
 import type { RequestFailure } from '../http/failure.ts';
-import { LONGEST_REST, restAfter } from '../http/retry.ts';
-import { type ChangeFeed, WAYS, type Way } from '../source/source.ts';
+import { delayAfter, LONGEST_DELAY } from '../http/retry.ts';
+import { CHANGE_METHODS, type ChangeFeed, type ChangeMethod } from '../source/source.ts';
 
 /** After a way failed: a source that was restarted is back soon. Milliseconds. */
-const REST = { base: 1000, longest: 300_000 } as const;
+const FAILURE_DELAY = { base: 1000, longest: 300_000 } as const;
 /** Milliseconds after which a way is tried again that the source does not offer. */
-const UNOFFERED = { base: 3_600_000, longest: 3_600_000 } as const;
+const UNOFFERED_DELAY = { base: 3_600_000, longest: 3_600_000 } as const;
 /** After a sequence was broken several times within a while, in milliseconds. */
-const UNFOLLOWED = { base: 60_000, longest: 3_600_000 } as const;
+const BREAK_DELAY = { base: 60_000, longest: 3_600_000 } as const;
 const FORGIVEN = 6 * 3_600_000;
-/** Failures in a row that pass for one connection that was cut. */
+/** Failures in a row that are not reported, since they may be one lost connection. */
 const UNREPORTED = 1;
-/** Failures in a row after which a way is not waited for any more: after about half a minute. */
+/** Failures in a row, within about half a minute, after which a method is no longer expected back soon. */
 const LASTING = 6;
 
 /** Why a chain of changes has ended. */
 export const BROKEN = 'the source no longer knows the changes since';
 
-interface Failed {
+interface MethodFailure {
   readonly failures: number;
   readonly until: number;
   readonly reason: string;
@@ -29,16 +29,16 @@ interface Failed {
   readonly isLasting: boolean;
 }
 
-/** What rests, and why. */
-interface Resting {
+/** Until when no method is tried, and why. */
+interface Suspension {
   /** Milliseconds since 1970. */
   readonly until: number;
   /** Undefined while all that has happened may be a connection that was cut. */
   readonly reason: string | undefined;
 }
 
-export class FailedWays {
-  readonly #failed = new Map<Way, Failed>();
+export class FailedMethods {
+  readonly #failed = new Map<ChangeMethod, MethodFailure>();
   readonly #random: () => number;
   /** When the sequence was broken lately, in milliseconds since 1970. */
   #broken: number[] = [];
@@ -53,13 +53,14 @@ export class FailedWays {
    */
   best(
     offered: readonly ChangeFeed[],
-    chain: { readonly way: Way; readonly position: string } | undefined,
+    chain: { readonly way: ChangeMethod; readonly position: string } | undefined,
     now: number,
   ): ChangeFeed | undefined {
     let isExpected = false;
     for (const feed of offered) {
       const failed = this.#failed.get(feed.way);
-      const goesOn = chain === undefined || chain.way === feed.way || feed.adopts(chain) !== undefined;
+      const goesOn =
+        chain === undefined || chain.way === feed.way || feed.translatePosition(chain) !== undefined;
       if ((failed?.until ?? now) <= now && (goesOn || !isExpected)) return feed;
       isExpected ||= failed !== undefined && !failed.isLasting;
     }
@@ -67,42 +68,44 @@ export class FailedWays {
   }
 
   /** How long nothing is tried if no method is available. */
-  resting(offered: readonly ChangeFeed[], now: number): Resting {
+  suspension(offered: readonly ChangeFeed[], now: number): Suspension {
     const failed = offered.flatMap(({ way }) => this.#failed.get(way) ?? []);
-    const until = Math.min(now + UNOFFERED.longest, ...failed.map((each) => each.until));
+    const until = Math.min(now + UNOFFERED_DELAY.longest, ...failed.map((each) => each.until));
     const isReported = failed.some(({ failures }) => failures > UNREPORTED);
     return { until, reason: isReported ? failed.map(({ reason }) => reason).join('; ') : undefined };
   }
 
   /** Why no better way is in use; undefined for the best. */
-  reasonsBefore(way: Way): string | undefined {
-    const better = WAYS.slice(0, WAYS.indexOf(way)).flatMap((each) => this.#failed.get(each)?.reason ?? []);
+  reasonsAgainstBetter(way: ChangeMethod): string | undefined {
+    const better = CHANGE_METHODS.slice(0, CHANGE_METHODS.indexOf(way)).flatMap(
+      (each) => this.#failed.get(each)?.reason ?? [],
+    );
     return better.length === 0 ? undefined : better.join('; ');
   }
 
-  succeeded(way: Way): void {
+  recordSuccess(way: ChangeMethod): void {
     this.#failed.delete(way);
   }
 
-  failed(way: Way, { kind, message: reason, retryAfter }: RequestFailure, now: number): void {
+  recordFailure(way: ChangeMethod, { kind, message: reason, retryAfter }: RequestFailure, now: number): void {
     const failures = (this.#failed.get(way)?.failures ?? 0) + 1;
     const isOffered = kind !== 'rejected';
-    const rest = !isOffered ? UNOFFERED : kind === 'refused' ? LONGEST_REST : REST;
+    const delay = !isOffered ? UNOFFERED_DELAY : kind === 'refused' ? LONGEST_DELAY : FAILURE_DELAY;
     this.#failed.set(way, {
       // That a method is not offered is reported at once; a closed connection is usual.
       failures: isOffered ? failures : Math.max(failures, UNREPORTED + 1),
-      until: now + restAfter(failures, retryAfter, rest, this.#random),
+      until: now + delayAfter(failures, retryAfter, delay, this.#random),
       reason,
       isLasting: !isOffered || failures >= LASTING,
     });
   }
 
   /** A sequence that breaks again and again is not followed at once: each time everything is read again. */
-  broke(way: Way, now: number): void {
+  recordBreak(way: ChangeMethod, now: number): void {
     this.#broken = [...this.#broken.filter((at) => Math.abs(now - at) < FORGIVEN), now];
     const again = this.#broken.length - 1;
     if (again === 0) return;
-    const until = now + restAfter(again, undefined, UNFOLLOWED, this.#random);
+    const until = now + delayAfter(again, undefined, BREAK_DELAY, this.#random);
     this.#failed.set(way, { failures: again + UNREPORTED, until, reason: BROKEN, isLasting: true });
   }
 }

@@ -1,11 +1,11 @@
 /** What is read of every response, of either interface: its JSON, its time, and what a plat source adds. */
 import { hash } from 'node:crypto';
 import type { Dictionary } from '../../dictionary/index.ts';
-import { exactJson } from '../../records/exact-json.ts';
+import { parseWithRepeatedMembers } from '../../records/exact-json.ts';
 import { isObject, type JsonObject, LongNumber } from '../../shared/json.ts';
-import type { Answer, SourceClient } from '../http/client.ts';
+import type { SourceClient, SourceResponse } from '../http/client.ts';
 import { RequestFailure } from '../http/failure.ts';
-import type { Capabilities, ForeignField, KeyPage, Shown } from './source.ts';
+import type { Capabilities, ForeignField, KeyPage, SourceFingerprints } from './source.ts';
 
 /** What finding out about a source takes. */
 export interface DiscoveryOptions {
@@ -22,8 +22,8 @@ export interface DiscoveryOptions {
 export interface SourceOptions extends Pick<DiscoveryOptions, 'client' | 'root' | 'dictionary'> {
   readonly capabilities: Capabilities;
   readonly foreignFields: readonly ForeignField[];
-  readonly discovered: Shown;
-  readonly shown: () => Promise<Shown>;
+  readonly discovered: SourceFingerprints;
+  readonly shown: () => Promise<SourceFingerprints>;
 }
 
 /** Characters of an unreadable answer that its message quotes. */
@@ -34,8 +34,8 @@ const QUOTED = 120;
  * @throws RequestFailure `transient` for anything else, such as an HTML page or a truncated text: a source that is
  * being restarted returns such things, and is queried again
  */
-export function readJson({ text, headers, url }: Answer): JsonObject {
-  const value = exactJson(text);
+export function readJson({ text, headers, url }: SourceResponse): JsonObject {
+  const value = parseWithRepeatedMembers(text);
   if (isObject(value)) {
     const { error } = value;
     // Some servers report errors with 200.
@@ -60,21 +60,21 @@ export const quotedText = (text: string): string => JSON.stringify(text.slice(0,
  * The moment of a response on the source's clock, in milliseconds since 1970.
  * @throws RequestFailure when a source has no clock: windows cannot be bounded without it
  */
-function readDate({ headers }: Answer): number {
+function readDate({ headers }: SourceResponse): number {
   const time = Date.parse(headers.date ?? '');
   if (!Number.isNaN(time)) return time;
   throw new RequestFailure('refused', 'The source sends no Date header, so no window can be bounded');
 }
 
 /** A key as a source gives it, which may be its digits as a number; undefined for what is no key. */
-export function givenKey(value: unknown): string | undefined {
+export function keyFromValue(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   const isWhole = value instanceof LongNumber ? /^\d+$/.test(value.text) : Number.isSafeInteger(value);
   return isWhole ? String(value) : undefined;
 }
 
 /** What a response contains in addition to its records. */
-export const factsOf = (answer: Answer): Pick<KeyPage, 'serverTime' | 'weight'> => ({
+export const factsOf = (answer: SourceResponse): Pick<KeyPage, 'serverTime' | 'weight'> => ({
   serverTime: readDate(answer),
   weight: answer.text.length,
 });
@@ -88,7 +88,7 @@ const CHEAP_ATTEMPTS = 2;
  */
 export function serverClock(client: SourceClient, cheap: string, list: string): () => Promise<number> {
   // A proxy's page about a pause has another clock: only a response of the source itself counts.
-  const read = (answer: Answer): number => {
+  const read = (answer: SourceResponse): number => {
     readJson(answer);
     return readDate(answer);
   };
@@ -113,7 +113,7 @@ export function serverClock(client: SourceClient, cheap: string, list: string): 
 const DESCRIBED = /<([^<>]*)\/openapi\.json>; rel="service-desc"/;
 
 /**
- * Asks a plat source once where it serves, which may not be where it is asked; any other is taken to serve there.
+ * Asks a plat source once for its public address, which may not be the one in use; any other source is assumed to have that one.
  * @param cheap an address whose response names it
  */
 export function servedAt(
@@ -121,7 +121,7 @@ export function servedAt(
   cheap: string,
 ): () => Promise<string> {
   const { origin } = new URL(root);
-  const read = ({ headers }: Answer): string => DESCRIBED.exec(headers.link ?? '')?.[1] ?? origin;
+  const read = ({ headers }: SourceResponse): string => DESCRIBED.exec(headers.link ?? '')?.[1] ?? origin;
   let asked: Promise<string> | undefined;
   return async () => {
     if (!capabilities.isPlat) return origin;
@@ -135,7 +135,7 @@ export function servedAt(
 }
 
 /** What a source shows: its fields, its view of the records (plat only), and its epoch (plat only). */
-export interface ShownFacts {
+export interface SourceFacts {
   /** The complete description of its fields. */
   readonly text: string;
   /** Its fields, each with its type; undefined if it does not describe them. */
@@ -144,17 +144,17 @@ export interface ShownFacts {
   readonly epoch: string | undefined;
 }
 
-export const NOTHING_SHOWN: ShownFacts = { text: '', fields: undefined, view: '', epoch: undefined };
+export const NO_FACTS: SourceFacts = { text: '', fields: undefined, view: '', epoch: undefined };
 
 /** A view is the same as long as only records change; an epoch as long as the store does not go back in time. */
-export const readPlatHeaders = ({ headers }: Answer): Pick<ShownFacts, 'view' | 'epoch'> => ({
+export const readPlatHeaders = ({ headers }: SourceResponse): Pick<SourceFacts, 'view' | 'epoch'> => ({
   view: headers['x-plat-view'] ?? '',
   epoch: headers['x-plat-epoch'],
 });
 
-export const isFromPlat = ({ headers }: Answer): boolean => headers['x-plat-index'] !== undefined;
+export const isFromPlat = ({ headers }: SourceResponse): boolean => headers['x-plat-index'] !== undefined;
 
-export const shownOf = ({ text, fields, view, epoch }: ShownFacts): Shown => ({
+export const fingerprintsOf = ({ text, fields, view, epoch }: SourceFacts): SourceFingerprints => ({
   epoch,
   revision: digest(text + view + (epoch ?? '')),
   fingerprint: fields === undefined ? undefined : digest([...fields.toSorted(), view].join('\n')),

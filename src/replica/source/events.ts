@@ -2,7 +2,7 @@
  * Server-sent events of a plat source: its changes as they are committed (docs/changes.md). It knows the form of the stream, and
  * nothing of how a copy applies it.
  */
-import { isObject, parsedJson } from '../../shared/json.ts';
+import { isObject, tryParseJson } from '../../shared/json.ts';
 import type { SourceClient } from '../http/client.ts';
 import { eventsOf, type ServerEvent } from '../http/event-stream.ts';
 import { RequestFailure } from '../http/failure.ts';
@@ -24,7 +24,7 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
     signal: AbortSignal,
   ): AsyncGenerator<FeedReport> {
     const query = new URLSearchParams({ since, resources: resources.join(',') });
-    const { headers, body } = await client.open(`${addressOf(root)}?${query}`, {
+    const { headers, body } = await client.openStream(`${addressOf(root)}?${query}`, {
       headers: { accept: 'text/event-stream', 'accept-encoding': 'identity', 'cache-control': 'no-cache' },
       timeout: IDLE_TIMEOUT,
       signal,
@@ -54,8 +54,8 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
     way: 'events',
     isPushed: true,
     // A sequence number is a valid position.
-    adopts: ({ way, position }) => (way === 'entity-event' ? position : undefined),
-    async now(resources, signal) {
+    translatePosition: ({ way, position }) => (way === 'entity-event' ? position : undefined),
+    async currentPosition(resources, signal) {
       const stop = new AbortController();
       try {
         for await (const each of reports('end', resources, AbortSignal.any([signal, stop.signal]))) {
@@ -66,7 +66,7 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
       }
       throw new RequestFailure('transient', 'The stream of changes began without a position');
     },
-    async *since(position, resources, signal) {
+    async *changesSince(position, resources, signal) {
       try {
         yield* reports(position, resources, signal);
       } catch (error) {
@@ -86,7 +86,7 @@ type Read =
 /** Undefined for an event that this plat does not know. @throws RequestFailure for one that it cannot read */
 function readEvent({ event, data, id }: ServerEvent): Read | undefined {
   if (event !== 'change' && event !== 'position' && event !== 'gone') return undefined;
-  const value = parsedJson(data);
+  const value = tryParseJson(data);
   if (!isObject(value)) throw unreadable(event, data);
   const { position } = value;
   switch (event) {

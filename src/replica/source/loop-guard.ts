@@ -7,7 +7,7 @@ import type { SourceKey, WalkPosition } from './source.ts';
  * The texts that were seen, by 64 bits of their digests: a hundred thousand take about 6 MB. The chance that two of as
  * many are taken for one is less than one in a billion.
  */
-export class Digests {
+export class SeenTexts {
   readonly #seen = new Set<string>();
 
   /** @returns whether the text is new */
@@ -36,8 +36,8 @@ interface GuardedPage {
  * record.
  */
 export class LoopGuard {
-  readonly #positions = new Digests();
-  readonly #pages = new Digests();
+  readonly #positions = new SeenTexts();
+  readonly #pages = new SeenTexts();
   #idle = 0;
   #rows = 0;
   #announced = 0;
@@ -45,29 +45,29 @@ export class LoopGuard {
   /** @throws RequestFailure `rejected` */
   check(position: WalkPosition | undefined, { next, keys, total }: GuardedPage): void {
     if (next === undefined) return;
-    if (position !== undefined) this.#positions.add(inWords(position));
-    const words = inWords(next);
-    if (!this.#positions.add(words)) throw loop(`The source gave ${words} twice`);
+    if (position !== undefined) this.#positions.add(describePosition(position));
+    const words = describePosition(next);
+    if (!this.#positions.add(words)) throw loopFailure(`The source gave ${words} twice`);
     // In another order they are the same records.
     const names = keys.map(({ resource, key }) => `${resource} ${key}`).toSorted();
     const isNew = keys.length > 0 && this.#pages.add(names.join('\n'));
-    if (keys.length > 1 && !isNew) throw loop('The source gave the same page twice');
+    if (keys.length > 1 && !isNew) throw loopFailure('The source gave the same page twice');
     this.#idle = isNew ? 0 : this.#idle + 1;
     if (this.#idle >= IDLE_PAGES) {
       const what = keys.length === 0 ? 'a record' : 'a new record';
-      throw loop(`The source gave ${IDLE_PAGES} pages without ${what}`);
+      throw loopFailure(`The source gave ${IDLE_PAGES} pages without ${what}`);
     }
     this.#rows += keys.length;
     // If a page follows, a number no larger than this page counts only the page, as on some servers.
     const announced = total === undefined || total <= keys.length ? Number.POSITIVE_INFINITY : total;
     this.#announced = Math.max(this.#announced, announced);
     if (this.#rows > SUSPICIOUS && this.#rows > TOO_MANY * this.#announced) {
-      throw loop(`The source announced ${this.#announced} records and gave more than ${this.#rows}`);
+      throw loopFailure(`The source announced ${this.#announced} records and gave more than ${this.#rows}`);
     }
   }
 }
 
-function inWords(position: WalkPosition): string {
+function describePosition(position: WalkPosition): string {
   switch (position.kind) {
     case 'link':
       return `the link ${position.url}`;
@@ -78,5 +78,5 @@ function inWords(position: WalkPosition): string {
   }
 }
 
-const loop = (reason: string): RequestFailure =>
+const loopFailure = (reason: string): RequestFailure =>
   new RequestFailure('rejected', `${reason}: the walk would not end`);

@@ -1,9 +1,9 @@
 /** Pages that are put together from several answers, and keys that are requested in smaller groups. */
 import {
-  isOfRequest,
-  isServerFault,
+  isDirectFailure,
+  isServerError,
   isTooLarge,
-  mayAskTooMuch,
+  mayBeRejectedForSize,
   type RequestFailure,
 } from '../http/failure.ts';
 import type { Source, SourcePage } from './source.ts';
@@ -21,16 +21,16 @@ export function joinPages(pages: readonly SourcePage[]): SourcePage {
   };
 }
 
-export const NOTHING = joinPages([]);
+export const EMPTY_PAGE = joinPages([]);
 
 type Ask = (keys: readonly string[]) => Promise<SourcePage>;
 
 /**
  * Requests keys, and in halves for those that are too large to be read together, or more than the source accepts in one
- * request. Of a record that is too large by itself it is known that the source has it, and not what it is.
+ * request. Of a record that is too large by itself, only its existence is known, not its content.
  * @param nameOf what the quarantine calls the response for a key
  */
-export async function inHalves(
+export async function requestInHalves(
   resource: string,
   keys: readonly string[],
   ask: Ask,
@@ -40,36 +40,37 @@ export async function inHalves(
     return await ask(keys);
   } catch (error) {
     const isAlone = keys.length < 2;
-    const isForMany = !isAlone && isOfRequest(error) && mayAskTooMuch(error);
+    const isForMany = !isAlone && isDirectFailure(error) && mayBeRejectedForSize(error);
     if (!isTooLarge(error) && !isForMany) throw error;
     const [only = ''] = keys;
-    if (isAlone) return unable(resource, only, nameOf(only), error.message);
+    if (isAlone) return unreturnablePage(resource, only, nameOf(only), error.message);
   }
   const middle = keys.length >> 1;
   return joinPages([
-    await inHalves(resource, keys.slice(0, middle), ask, nameOf),
-    await inHalves(resource, keys.slice(middle), ask, nameOf),
+    await requestInHalves(resource, keys.slice(0, middle), ask, nameOf),
+    await requestInHalves(resource, keys.slice(middle), ask, nameOf),
   ]);
 }
 
 /** Records by their keys, in halves where they are too large to be read together. */
-export const recordsOf = (
+export const fetchRecords = (
   feed: Source,
   resource: string,
   keys: readonly string[],
   attempts?: number,
   distinct?: string,
-): Promise<SourcePage> => inHalves(resource, keys, (some) => feed.some(resource, some, attempts, distinct));
+): Promise<SourcePage> =>
+  requestInHalves(resource, keys, (some) => feed.recordsByKey(resource, some, attempts, distinct));
 
 /** Attempts at a record at which the source may always fail. */
 const ATTEMPTS = 2;
 
 /**
- * The same, but a record at which the source fails while it returns others is one that exists and cannot be returned.
+ * The same, but a record at which the source fails while it returns others counts as one that exists and cannot be returned.
  * @param known keys of records that the source returned earlier
  * @throws RequestFailure if the source fails at every record, and at those
  */
-export async function recordsUnlessFailing(
+export async function fetchRecordsSkippingFailing(
   feed: Source,
   resource: string,
   keys: readonly string[],
@@ -77,18 +78,18 @@ export async function recordsUnlessFailing(
 ): Promise<SourcePage> {
   if (keys.length > 1) {
     try {
-      return await recordsOf(feed, resource, keys);
+      return await fetchRecords(feed, resource, keys);
     } catch (error) {
-      if (!isOfRequest(error) || !isServerFault(error)) throw error;
+      if (!isDirectFailure(error) || !isServerError(error)) throw error;
     }
   }
-  const ask = (key: string): Promise<SourcePage> => recordsOf(feed, resource, [key], ATTEMPTS);
-  const { returned, refused } = await eachApart(resource, keys, ask, known);
+  const ask = (key: string): Promise<SourcePage> => fetchRecords(feed, resource, [key], ATTEMPTS);
+  const { returned, refused } = await fetchEach(resource, keys, ask, known);
   return joinPages([...returned, ...refused]);
 }
 
 /** Requests each key in a request of its own. */
-export async function oneByOne(
+export async function requestOneByOne(
   keys: readonly string[],
   ask: (key: string) => Promise<SourcePage>,
 ): Promise<SourcePage> {
@@ -106,20 +107,20 @@ const PATIENCE = 3;
  * @param known keys of records that the source returned earlier, for a page of which it returns none
  * @throws RequestFailure if the source fails at every record, and at those
  */
-export async function withRecordsApart(
+export async function withRecordsOneByOne(
   resource: string,
   page: SourcePage,
   ask: (key: string) => Promise<SourcePage>,
   known: readonly string[] = [],
 ): Promise<SourcePage> {
   const keys = page.keys.map(({ key }) => key);
-  const { returned, refused } = await eachApart(resource, keys, ask, known);
+  const { returned, refused } = await fetchEach(resource, keys, ask, known);
   const { items, broken, masked, open } = joinPages([...returned, page, ...refused]);
   return { ...page, items, broken, masked, open };
 }
 
 /** The records of keys, each in a request of its own: those that the source returned, and those at which it fails. */
-async function eachApart(
+async function fetchEach(
   resource: string,
   keys: readonly string[],
   ask: (key: string) => Promise<SourcePage>,
@@ -127,19 +128,19 @@ async function eachApart(
 ): Promise<Readonly<Record<'returned' | 'refused', readonly SourcePage[]>>> {
   const returned: SourcePage[] = [];
   const failed = new Map<string, RequestFailure>();
-  let good: string | undefined;
+  let workingKey: string | undefined;
   const mustReturnOne = async (failure: RequestFailure): Promise<void> => {
-    good ??= await firstReturned(known.filter((key) => !failed.has(key)).slice(0, PATIENCE), ask);
-    if (good === undefined) throw failure;
+    workingKey ??= await firstReturned(known.filter((key) => !failed.has(key)).slice(0, PATIENCE), ask);
+    if (workingKey === undefined) throw failure;
   };
   let inARow = 0;
   for (const key of keys) {
     try {
-      returned.push(await inHalves(resource, [key], () => ask(key)));
-      good ??= key;
+      returned.push(await requestInHalves(resource, [key], () => ask(key)));
+      workingKey ??= key;
       inARow = 0;
     } catch (error) {
-      if (!isOfRequest(error) || !isServerFault(error)) throw error;
+      if (!isDirectFailure(error) || !isServerError(error)) throw error;
       failed.set(key, error);
       if (++inARow >= PATIENCE) await mustReturnOne(error);
     }
@@ -147,8 +148,8 @@ async function eachApart(
   const [failure] = failed.values();
   if (failure !== undefined) await mustReturnOne(failure);
   // Since the last failure nothing has shown that the source still works.
-  if (inARow > 0 && good !== undefined) await ask(good);
-  const refused = [...failed].map(([key, { message }]) => unable(resource, key, key, message));
+  if (inARow > 0 && workingKey !== undefined) await ask(workingKey);
+  const refused = [...failed].map(([key, { message }]) => unreturnablePage(resource, key, key, message));
   return { returned, refused };
 }
 
@@ -162,8 +163,8 @@ async function firstReturned(
 }
 
 /** A record that the source has and cannot return. */
-function unable(resource: string, key: string, name: string, why: string): SourcePage {
+function unreturnablePage(resource: string, key: string, name: string, why: string): SourcePage {
   const reason = `The source cannot return the record: ${why}`;
   const broken = [{ resource, key: name, payload: JSON.stringify(key), reason }];
-  return { ...NOTHING, broken, keys: [{ resource, key }] };
+  return { ...EMPTY_PAGE, broken, keys: [{ resource, key }] };
 }

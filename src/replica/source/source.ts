@@ -1,10 +1,10 @@
 /**
- * A feed, whatever interface it has: what the rest of the consumer may ask it, and what it answers. It knows nothing of
+ * A feed of either interface: what the rest of the consumer may request from it, and what it returns. It knows nothing of
  * HTTP, nor of the copy.
  */
 import type { Resource } from '../../dictionary/index.ts';
 import type { JsonObject } from '../../shared/json.ts';
-import { among, flag, kinds, listOf, number, object, optional, type Shaped, text } from '../shape.ts';
+import { flag, kinds, listOf, number, object, oneOf, optional, type Shaped, text } from '../shape.ts';
 
 /** Members and offices as the native interface returns them: in one collection, paged by offset. */
 export const ACCOUNTS = 'accounts';
@@ -129,11 +129,11 @@ export function isForeign({ fields, fieldAliases }: Resource, name: string): boo
 
 /** What a source can do, determined when it is opened. */
 export const CAPABILITIES = object({
-  interface: among('reso', 'native'),
+  interface: oneOf('reso', 'native'),
   /** Whether the source is a plat: its windows may be closer. */
   isPlat: flag,
   /** How sub-resources are fetched: with the listings, or in requests of its own. */
-  children: among('expanded', 'per-listing', 'none'),
+  children: oneOf('expanded', 'per-listing', 'none'),
   /** The collections of a listing, by the names that the source uses. */
   expansions: listOf(text),
   /** The field that the windows of listings are on. */
@@ -146,10 +146,10 @@ export const CAPABILITIES = object({
   /** The copied collections: names of resources, or `accounts` for members and offices in one collection. */
   resources: listOf(text),
   /** How a single record is requested if many cannot be; `none`: the source returns records only in its walks. */
-  byKey: optional(among('path', 'filter', 'none')),
+  byKey: optional(oneOf('path', 'filter', 'none')),
   hasNumericKeys: optional(flag),
   /** Where the sub-resources of a listing is: `Property('key')/Media`, or `Property/key/Media`. */
-  childrenAt: optional(among('key', 'segment')),
+  childrenAt: optional(oneOf('key', 'segment')),
   /** False while the source had no record to find these out with: it is asked again. */
   isProbed: optional(flag),
   /** Resources that would have been copied if the source had them. */
@@ -158,12 +158,12 @@ export const CAPABILITIES = object({
 export type Capabilities = Shaped<typeof CAPABILITIES>;
 
 /** Whether listings have custom fields only where they are expanded with them (specification 4.3, rule 4). */
-export const givesCustomFields = ({ expansions }: Capabilities): boolean =>
+export const expandsCustomFields = ({ expansions }: Capabilities): boolean =>
   expansions.includes('CustomFields');
 
 /** The methods by which a source may report its changes, the best first. */
-export const WAYS = ['events', 'delta', 'entity-event'] as const;
-export type Way = (typeof WAYS)[number];
+export const CHANGE_METHODS = ['events', 'delta', 'entity-event'] as const;
+export type ChangeMethod = (typeof CHANGE_METHODS)[number];
 
 /** A record that was changed or deleted at the source, or that entered or left this key's view. */
 export interface ReportedChange {
@@ -191,7 +191,7 @@ export type FeedReport =
   | { readonly kind: 'expired'; readonly position: string | undefined };
 
 /** Where the changes of a source are now. */
-export interface Beginning {
+export interface StartPosition {
   readonly position: string;
   /** Of the requested collections, those whose changes it does not report: windows cover these. */
   readonly unreported: readonly string[];
@@ -202,19 +202,23 @@ type WalkedLinks = Readonly<Record<string, string>>;
 
 /** One method by which a source reports its changes. Positions are specific to the method. */
 export interface ChangeFeed {
-  readonly way: Way;
+  readonly way: ChangeMethod;
   /** Whether a feed that sends nothing is up to date: a failed one reports its failure. */
   readonly isPushed: boolean;
   /** The position of another way in its own terms; undefined where it cannot continue from there. */
-  adopts(known: { readonly way: Way; readonly position: string }): string | undefined;
+  translatePosition(known: { readonly way: ChangeMethod; readonly position: string }): string | undefined;
   /** Where the changes are now. @throws RequestFailure `rejected` where the source does not offer this way */
-  now(resources: readonly string[], signal: AbortSignal, walked: WalkedLinks): Promise<Beginning>;
+  currentPosition(
+    resources: readonly string[],
+    signal: AbortSignal,
+    walked: WalkedLinks,
+  ): Promise<StartPosition>;
   /**
    * The changes that follow a position, until the source ends them.
    * @param asOf numbers the moment of a request: it is returned with the results of that request
    * @throws RequestFailure
    */
-  since(
+  changesSince(
     position: string,
     resources: readonly string[],
     signal: AbortSignal,
@@ -223,7 +227,7 @@ export interface ChangeFeed {
 }
 
 /** Digests of what a source shows to this key now. */
-export interface Shown {
+export interface SourceFingerprints {
   /** Changes with every character of its metadata. */
   readonly revision: string;
   /**
@@ -249,18 +253,18 @@ export interface Source {
   readonly capabilities: Capabilities;
   /** Fields of its own that the source declares. */
   readonly foreignFields: readonly ForeignField[];
-  /** Where it says that it serves: the addresses of its files begin so. */
+  /** The address at which it says it is served: the URLs of its files begin with it. */
   servedAt(): Promise<string>;
-  /** How many keys `some` and `children` take at once. */
+  /** How many keys `recordsByKey` and `children` take at once. */
   readonly someAtOnce: number;
   /** The source's clock, asked now. Milliseconds since 1970. */
   serverTime(): Promise<number>;
   /**
-   * What it showed when it was discovered. The fields of its own are those, or were read after that: a source that changes
+   * What it showed when it was discovered. Its foreign fields were read then or later: a source that changes
    * between the two shows something else the next time it is asked, and is discovered again.
    */
-  readonly discovered: Shown;
-  shown(): Promise<Shown>;
+  readonly discovered: SourceFingerprints;
+  shown(): Promise<SourceFingerprints>;
   /** The field that a resource's windows are on. */
   windowField(resource: string): string;
   page(resource: string, walk: Walk, request: PageRequest): Promise<SourcePage>;
@@ -270,7 +274,12 @@ export interface Source {
    * @param distinct a text that makes the request differ from any earlier one: a repeated filter may be answered from an index that
    * lacks newer records
    */
-  some(resource: string, keys: readonly string[], attempts?: number, distinct?: string): Promise<SourcePage>;
+  recordsByKey(
+    resource: string,
+    keys: readonly string[],
+    attempts?: number,
+    distinct?: string,
+  ): Promise<SourcePage>;
   /** The collections of listings, in requests of their own. */
   children(keys: readonly string[], collections: readonly string[], attempts?: number): Promise<SourcePage>;
   /** Absent where a source returns no digests. */
@@ -288,7 +297,7 @@ export interface SourceRanges {
     size: number,
   ): Promise<{ readonly ranges: readonly SourceDigest[]; readonly more: boolean }>;
   /** A page of complete records after a key, each in a request of its own if necessary. */
-  after(resource: string, key: string, size: number, apart?: boolean): Promise<SourcePage>;
+  recordsAfter(resource: string, key: string, size: number, apart?: boolean): Promise<SourcePage>;
 }
 
 /** Settle time and overlap of windows (reference: consumer, window edges), in milliseconds. */
@@ -300,7 +309,7 @@ interface WindowEdges {
 const PLAT_EDGES: WindowEdges = { settle: 10_000, overlap: 1000 };
 const FOREIGN_EDGES: WindowEdges = { settle: 60_000, overlap: 600_000 };
 
-export function edgesOf({ isPlat, interface: kind }: Capabilities): WindowEdges {
+export function windowEdges({ isPlat, interface: kind }: Capabilities): WindowEdges {
   if (!isPlat) return FOREIGN_EDGES;
   return kind === 'native' ? { ...PLAT_EDGES, overlap: 0 } : PLAT_EDGES;
 }
@@ -312,7 +321,7 @@ const RECORDS: Readonly<Record<'path' | 'filter' | 'none', readonly string[]>> =
   none: ['returns no single records, so a record that becomes visible with an old timestamp is not fetched'],
 };
 
-export function describe(capabilities: Capabilities): string[] {
+export function describeCapabilities(capabilities: Capabilities): string[] {
   const {
     isPlat,
     children,

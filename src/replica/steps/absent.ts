@@ -8,10 +8,10 @@ import type { JsonObject } from '../../shared/json.ts';
 import type { Quarantined } from '../../store/checkpoint/checkpoints.ts';
 import { recordName } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
-import { childrenOf, fetchedApart } from '../copy/pending-fetches.ts';
+import { fetchChildren, reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
 import { CHILDREN, RECORD, subjectOf } from '../copy/quarantine-entry.ts';
 import { readPage } from '../copy/read-page.ts';
-import { recordsUnlessFailing } from '../source/pages.ts';
+import { fetchRecordsSkippingFailing } from '../source/pages.ts';
 import { collectionOf, type SourcePage } from '../source/source.ts';
 
 /** Of these keys, those that a page does not give. */
@@ -21,7 +21,7 @@ export function absentFrom(page: SourcePage, resource: string, keys: readonly st
 }
 
 /** What is known of entries: the source no longer has them (`absent`), or cannot be asked for their record by a key. */
-export interface Sought {
+export interface AbsenceResult {
   readonly absent: readonly Quarantined[];
   readonly unknown: readonly Quarantined[];
   /** The records that the source has, by name, as it returned them. */
@@ -29,7 +29,7 @@ export interface Sought {
 }
 
 /** Requests the records of entries from the source. Entries in neither list of the result still exist there. */
-export async function seekAbsent(copy: Copy, entries: readonly Quarantined[]): Promise<Sought> {
+export async function findAbsent(copy: Copy, entries: readonly Quarantined[]): Promise<AbsenceResult> {
   const { dictionary } = await copy.store.model();
   const { byKey, resources } = copy.feed.capabilities;
   const unknown: Quarantined[] = [];
@@ -44,7 +44,7 @@ export async function seekAbsent(copy: Copy, entries: readonly Quarantined[]): P
   for (let time = 1; time <= 2; time++) {
     const given: Given = { records: new Set(), collections: new Set(), current };
     for (const [resource, group] of Map.groupBy(left, (each) => each.resource)) {
-      await ask(copy, resource, [...new Set(group.map(({ key }) => key))], given);
+      await requestRecords(copy, resource, [...new Set(group.map(({ key }) => key))], given);
     }
     left = left.filter(({ entry, ...subject }) => {
       const record = recordName(subject);
@@ -66,7 +66,12 @@ interface Given {
   readonly current: Map<string, JsonObject>;
 }
 
-async function ask(copy: Copy, resource: string, keys: readonly string[], given: Given): Promise<void> {
+async function requestRecords(
+  copy: Copy,
+  resource: string,
+  keys: readonly string[],
+  given: Given,
+): Promise<void> {
   const { feed } = copy;
   const { key: field } = (await copy.store.model()).resource(resource);
   const note = ({ resource: { name, navigations }, key, children }: ParsedRecord): void => {
@@ -77,18 +82,18 @@ async function ask(copy: Copy, resource: string, keys: readonly string[], given:
       members.forEach(note);
     }
   };
-  const apart = fetchedApart(feed.capabilities, resource).filter((why) => why !== RECORD);
+  const apart = reasonsToFetchSeparately(feed.capabilities, resource).filter((why) => why !== RECORD);
   const collections = apart.includes(CHILDREN) ? feed.capabilities.expansions : apart;
   for (const some of chunked(keys, feed.someAtOnce)) {
     const pages = [
-      await recordsUnlessFailing(
+      await fetchRecordsSkippingFailing(
         feed,
         resource,
         some,
         copy.checkpoint.knownKeys(collectionOf(feed.capabilities, resource)),
       ),
     ];
-    if (apart.length > 0) pages.push(await childrenOf(feed, some, collections));
+    if (apart.length > 0) pages.push(await fetchChildren(feed, some, collections));
     for (const { json, onlyChildren } of pages.flatMap(({ items }) => items)) {
       const key = json[field];
       if (typeof key === 'string' && onlyChildren !== true)

@@ -4,12 +4,12 @@
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { Copy } from '../copy/copy.ts';
-import { fetchedApart } from '../copy/pending-fetches.ts';
+import { reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { type LoadEvent, least, type WalkEnd } from '../machine/states.ts';
-import { edgesOf, type PageRequest } from '../source/source.ts';
+import { type LoadEvent, lowerTotal, type WalkEnd } from '../machine/states.ts';
+import { type PageRequest, windowEdges } from '../source/source.ts';
 import { fetchPending } from './fetch-pending.ts';
 import { notesOfPages } from './witnesses.ts';
 
@@ -20,13 +20,13 @@ const MOST_ROUNDS = 5;
 const REPORTED_OFFSET = 24 * 3_600_000;
 
 /** The end of a window before which no later change is stamped any more, on the source's clock. */
-export async function settledAt({ feed, environment, report }: Copy): Promise<string> {
+export async function settledWindowEnd({ feed, environment, report }: Copy): Promise<string> {
   const moment = await feed.serverTime();
   const ahead = moment - environment.clock.now();
   if (Math.abs(ahead) >= REPORTED_OFFSET) {
     report({ kind: 'clock', sourceClock: timestampFrom(moment), ahead });
   }
-  return timestampFrom(moment - edgesOf(feed.capabilities).settle);
+  return timestampFrom(moment - windowEdges(feed.capabilities).settle);
 }
 
 /**
@@ -40,7 +40,9 @@ export async function download(copy: Copy, resource: string): Promise<void> {
   const step = { kind: 'step', resource, step: 'initial' } as const;
   report({ ...step, state: before === 'new' ? 'begun' : 'resumed' });
   if (before === 'new') {
-    await checkpoint.commit({ load: { resource, event: { kind: 'begin', since: await settledAt(copy) } } });
+    await checkpoint.commit({
+      load: { resource, event: { kind: 'begin', since: await settledWindowEnd(copy) } },
+    });
   }
   for (let state = checkpoint.load(resource); state.kind === 'initial'; state = checkpoint.load(resource)) {
     try {
@@ -58,7 +60,7 @@ export async function download(copy: Copy, resource: string): Promise<void> {
     await fetchPending(copy, resource);
     await checkpoint.commit({ load: { resource, event: { kind: 'filled' } } });
   }
-  await checkpoint.noteDone('downloaded', copy.environment.clock.now());
+  await checkpoint.recordStepDone('downloaded', copy.environment.clock.now());
   report({ ...step, state: 'done' });
 }
 
@@ -67,19 +69,19 @@ async function walk(copy: Copy, resource: string): Promise<void> {
   const begun = checkpoint.load(resource);
   if (begun.kind !== 'initial') return;
   const fetch = (request: PageRequest) => feed.page(resource, { kind: 'all' }, request);
-  const apart = fetchedApart(feed.capabilities, resource);
+  const apart = reasonsToFetchSeparately(feed.capabilities, resource);
   const known = () => checkpoint.knownKeys(resource);
-  const noted = await notesOfPages(copy, resource);
+  const notesOf = await notesOfPages(copy, resource);
   let done = begun.rows;
   let announced = begun.total;
   let end = '';
   for await (const page of pagesFrom(fetch, begun.position, sizeOf(resource), known)) {
     const { next, total } = page;
     const rows = Math.max(page.items.length + page.broken.length, page.keys.length);
-    announced = least(announced, total);
+    announced = lowerTotal(announced, total);
     end = page.keys.at(-1)?.key ?? end;
     const walked = { rows: done + rows, end };
-    const missed = next === undefined ? shortOf(walked.rows, announced) : undefined;
+    const missed = next === undefined ? shortfallOf(walked.rows, announced) : undefined;
     const isAgain = missed !== undefined && begun.round < MOST_ROUNDS && !isSame(walked, begun.previous);
     const event: LoadEvent = isAgain
       ? { kind: 'short', ...walked }
@@ -92,7 +94,7 @@ async function walk(copy: Copy, resource: string): Promise<void> {
     const { delta } = page;
     const links = delta === undefined ? {} : { walked: { ...checkpoint.get('walked'), [resource]: delta } };
     await storePage(copy, page, () => {
-      const { state, ...notes } = noted(page);
+      const { state, ...notes } = notesOf(page);
       return { want, ...notes, state: { ...state, ...links }, load: { resource, event } };
     });
     done += rows;
@@ -101,7 +103,7 @@ async function walk(copy: Copy, resource: string): Promise<void> {
     const common = { resource, step: 'initial' } as const;
     report(
       isAgain
-        ? { kind: 'again', ...common, reason: tooShort(missed) }
+        ? { kind: 'again', ...common, reason: shortfallReason(missed) }
         : { kind: 'short', ...common, ...missed },
     );
   }
@@ -110,14 +112,14 @@ async function walk(copy: Copy, resource: string): Promise<void> {
 const isSame = (one: WalkEnd, other: WalkEnd | undefined): boolean =>
   one.rows === other?.rows && one.end === other.end;
 
-interface Missed {
+interface Shortfall {
   readonly rows: number;
   readonly announced: number;
 }
 
 /** The number of records of a walk that has ended, and the announced one, if that was larger. */
-export const shortOf = (rows: number, announced: number | undefined): Missed | undefined =>
+export const shortfallOf = (rows: number, announced: number | undefined): Shortfall | undefined =>
   announced !== undefined && rows < announced ? { rows, announced } : undefined;
 
-export const tooShort = ({ rows, announced }: Missed): string =>
+export const shortfallReason = ({ rows, announced }: Shortfall): string =>
   `The walk ended after ${rows} of ${announced} records`;

@@ -1,12 +1,12 @@
 /** Requests pending records and pending collections of listings. */
 import type { Keys } from '../../store/checkpoint/checkpoints.ts';
 import type { Copy } from '../copy/copy.ts';
-import { HEAVY, PageSize } from '../copy/page-size.ts';
-import { fetchedApart } from '../copy/pending-fetches.ts';
+import { HEAVY_RESPONSE, PageSize } from '../copy/page-size.ts';
+import { reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
 import { CHILDREN, entryName, pendingEntry, RECORD } from '../copy/quarantine-entry.ts';
 import { storePage } from '../copy/store-page.ts';
 import { requestFollowedPurge } from '../follow/chain.ts';
-import { asksTooMuch, isOfRequest, isTooLarge, RequestFailure } from '../http/failure.ts';
+import { isDirectFailure, isTooLarge, mayPassIfSmaller, RequestFailure } from '../http/failure.ts';
 import { joinPages } from '../source/pages.ts';
 import type { SourcePage } from '../source/source.ts';
 import { absentFrom } from './absent.ts';
@@ -17,7 +17,9 @@ const GROUP_ATTEMPTS = 2;
 export async function fetchPending(copy: Copy, resource: string): Promise<void> {
   const { capabilities } = copy.feed;
   const collections =
-    resource === 'Property' ? [...fetchedApart(capabilities, resource), ...capabilities.expansions] : [];
+    resource === 'Property'
+      ? [...reasonsToFetchSeparately(capabilities, resource), ...capabilities.expansions]
+      : [];
   for (const why of new Set([RECORD, ...collections])) await fetchKind(copy, resource, why);
 }
 
@@ -27,7 +29,7 @@ interface Answered {
 }
 
 /** Answers that are stored together, since a transaction that stores a few small ones writes as much of the file as a large one. */
-interface Held {
+interface UnstoredPages {
   readonly keys: string[];
   readonly pages: SourcePage[];
   weight: number;
@@ -62,12 +64,12 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
   report({ kind: 'step', resource, step, state: 'begun' });
   const failed = new Map<string, RequestFailure>();
   let done = 0;
-  let held: Held | undefined;
+  let held: UnstoredPages | undefined;
   const storeHeld = async (): Promise<void> => {
     if (held === undefined) return;
     const { keys, pages } = held;
     held = undefined;
-    await keep(keys, joinPages(pages));
+    await storeAnswers(keys, joinPages(pages));
     done += keys.length;
     report({ kind: 'page', resource, step, rows: keys.length, done, total });
   };
@@ -84,7 +86,7 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
         held.weight += page.weight;
         const age = environment.clock.now() - held.since;
         // Records are requested once more if they are absent, in groups of the size of their first request.
-        if (why === RECORD || held.weight >= HEAVY || age >= LONGEST_HELD) await storeHeld();
+        if (why === RECORD || held.weight >= HEAVY_RESPONSE || age >= LONGEST_HELD) await storeHeld();
       }
     }
   } finally {
@@ -96,7 +98,7 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
   if (failed.size > 0) await giveUp(failed);
   report({ kind: 'step', resource, step, state: 'done' });
 
-  async function keep(some: readonly string[], given: SourcePage): Promise<void> {
+  async function storeAnswers(some: readonly string[], given: SourcePage): Promise<void> {
     const { page, absent } = why === RECORD ? await askTwice(some, given) : { page: given, absent: [] };
     if (why === RECORD) await noticeAbsent(some, page);
     // A record is released when it is stored; its sub-data has been read, or the source no longer has the listing.
@@ -109,7 +111,7 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
     for (const each of absent) report({ kind: 'gone', ...each });
   }
 
-  /** Whether to delete stored records that the source does not give is for a purge, which has a guard of its own. */
+  /** Leaves the deletion of stored records that the source no longer returns to a purge, which has a guard of its own. */
   async function noticeAbsent(keys: readonly string[], page: SourcePage): Promise<void> {
     const absent = [...absentFrom(page, resource, keys)];
     if (absent.length === 0) return;
@@ -118,7 +120,7 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
   }
 
   /**
-   * Asks again for quarantined records that the source did not return: what it does not give twice it no longer has.
+   * Requests quarantined records again that the source did not return: one that is missing twice no longer exists.
    */
   async function askTwice(
     keys: readonly string[],
@@ -129,7 +131,7 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
     const entries = checkpoint.quarantined((of) => of.resource === resource && unreturned.has(of.key ?? ''));
     const doubtful = [...new Set(entries.map(({ subject }) => subject.key ?? ''))];
     if (doubtful.length === 0) return { page, absent: [] };
-    const again = await feed.some(resource, doubtful);
+    const again = await feed.recordsByKey(resource, doubtful);
     const twice = absentFrom(again, resource, doubtful);
     return {
       page: joinPages([page, again]),
@@ -143,12 +145,12 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
   async function* groups(): AsyncGenerator<Answered[]> {
     const size = new PageSize(feed.someAtOnce, report);
     const ask = async (after: string): Promise<{ answers: Answered[]; last: string } | undefined> => {
-      const keys = await store.checkpoints.pending(name, resource, why, after, size.now);
+      const keys = await store.checkpoints.pending(name, resource, why, after, size.current);
       const last = keys.at(-1);
       if (last === undefined) return undefined;
       const answers = await askFor(keys);
       for (const { some, page } of answers) {
-        if (!(page instanceof RequestFailure)) size.praise(page.weight, some.length);
+        if (!(page instanceof RequestFailure)) size.recordSuccess(page.weight, some.length);
       }
       return { answers, last };
     };
@@ -174,10 +176,10 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
     try {
       return await asked(attempts);
     } catch (error) {
-      if (!isOfRequest(error)) throw error;
+      if (!isDirectFailure(error)) throw error;
       // Where the token itself is refused, to continue asking makes it worse.
       if (error.status === 403) await checkSource(error);
-      else if (!asksTooMuch(error) && !isRejected(error)) {
+      else if (!mayPassIfSmaller(error) && !isRejected(error)) {
         if (attempts === undefined || error.kind !== 'transient') throw error;
         return asked();
       }
@@ -193,7 +195,7 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
   }
 
   function ask(keys: readonly string[], attempts?: number): Promise<SourcePage> {
-    if (why === RECORD) return feed.some(resource, keys, attempts);
+    if (why === RECORD) return feed.recordsByKey(resource, keys, attempts);
     const collections = why === CHILDREN ? feed.capabilities.expansions : [why];
     return feed.children(keys, collections, attempts);
   }
@@ -227,7 +229,7 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
         inARow = 0;
         return;
       } catch (error) {
-        if (!isOfRequest(error) || error.kind === 'stopped') throw error;
+        if (!isDirectFailure(error) || error.kind === 'stopped') throw error;
       }
     }
     throw failure;

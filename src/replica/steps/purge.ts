@@ -2,7 +2,7 @@
 import { chunked } from '../../shared/chunked.ts';
 import type { QuarantinedRecord } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
-import { fetchedApart, pendingFiles, subDataEntries } from '../copy/pending-fetches.ts';
+import { pendingFiles, quarantinedChildren, reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
 import { type PendingFetch, RECORD } from '../copy/quarantine-entry.ts';
 import { resourcesIn } from '../source/source.ts';
 
@@ -35,12 +35,12 @@ export async function deleteUnseen(copy: Copy, collection: string): Promise<void
   }
   for (const resource of resources) {
     for (let after = ''; ; ) {
-      const keys = await checkpoint.alone(async (commit) => {
+      const keys = await checkpoint.runExclusively(async (commit) => {
         const unseen = await store.checkpoints.unseen(name, resource, begun.base, after, AT_ONCE);
         if (unseen.length > 0) {
           await commit({
             remove: [{ resource, keys: unseen }],
-            release: [{ resource, keys: [...unseen, ...subDataEntries(copy, resource, unseen)] }],
+            release: [{ resource, keys: [...unseen, ...quarantinedChildren(copy, resource, unseen)] }],
             want: pendingFiles(copy, [{ resource, keys: unseen }]),
             sweep: { collection, event: { kind: 'deleted', rows: unseen.length } },
           });
@@ -62,11 +62,11 @@ async function releaseUnseen(copy: Copy, resource: string, base: number): Promis
   const { checkpoint, name, store, report } = copy;
   const entries = checkpoint.quarantined((of) => of.resource === resource);
   for (const some of chunked(entries, AT_ONCE)) {
-    const released = await checkpoint.alone(async (commit) => {
-      const names = some.map(markedName).filter((each) => each !== undefined);
+    const released = await checkpoint.runExclusively(async (commit) => {
+      const names = some.map(markName).filter((each) => each !== undefined);
       const marked = new Set(await store.checkpoints.marked(name, resource, base, names));
       const unseen = some.filter((each) => {
-        const own = markedName(each);
+        const own = markName(each);
         // It may have been stored, or have been removed, meanwhile.
         return own !== undefined && !marked.has(own) && checkpoint.isQuarantined(each.resource, each.key);
       });
@@ -96,7 +96,7 @@ function pendingAgain(
   entries: readonly QuarantinedRecord[],
 ): readonly PendingFetch[] {
   const { capabilities } = feed;
-  const apart = fetchedApart(capabilities, resource);
+  const apart = reasonsToFetchSeparately(capabilities, resource);
   return entries.flatMap((each): PendingFetch[] => {
     const { key } = each.subject;
     if (key === undefined) return [];
@@ -107,5 +107,5 @@ function pendingAgain(
 }
 
 /** The name under which a sweep marks that it saw the record of an entry. */
-const markedName = ({ resource, key, subject }: QuarantinedRecord): string | undefined =>
+const markName = ({ resource, key, subject }: QuarantinedRecord): string | undefined =>
   subject.key ?? (subject.resource === resource ? key : undefined);

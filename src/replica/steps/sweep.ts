@@ -4,17 +4,17 @@
  */
 import { hash } from 'node:crypto';
 import { timestampFrom } from '../../dictionary/index.ts';
-import { type CopyChange, forgetMarks } from '../checkpoint/checkpoint.ts';
+import { type CopyChange, deleteMarks } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
-import { storable } from '../copy/pending-fetches.ts';
+import { separateUnstorable } from '../copy/pending-fetches.ts';
 import { type PendingFetch, RECORD, storableName } from '../copy/quarantine-entry.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import type { ReplicaEvent } from '../events.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { least, type SweepEvent } from '../machine/states.ts';
+import { lowerTotal, type SweepEvent } from '../machine/states.ts';
 import { ACCOUNTS, type KeyPage, type PageRequest, resourcesIn, type SourcePage } from '../source/source.ts';
-import { shortOf, tooShort } from './download.ts';
+import { shortfallOf, shortfallReason } from './download.ts';
 import { fetchPending } from './fetch-pending.ts';
 import { deleteUnseen } from './purge.ts';
 
@@ -48,8 +48,8 @@ export async function sweep(copy: Copy, collection: string): Promise<SweepResult
       case 'fetching': {
         for (const resource of resourcesIn(collection)) {
           // Not beside a window: an older answer would overwrite a newer one.
-          await checkpoint.inTurn(resource, () => fetchPending(copy, resource));
-          await forgetMarks(store, name, resource, state.sweep);
+          await checkpoint.fetchInTurn(resource, () => fetchPending(copy, resource));
+          await deleteMarks(store, name, resource, state.sweep);
         }
         await checkpoint.commit({ sweep: { collection, event: { kind: 'done' } } });
         report({ ...step, state: 'done' });
@@ -84,17 +84,17 @@ async function walk(copy: Copy, collection: string): Promise<void> {
   const begun = checkpoint.sweep(collection);
   if (begun.kind !== 'walking') return;
   // Accounts have no windows: the first walk of each sweep brings the records.
-  const brings = collection === ACCOUNTS && begun.round === 1;
+  const fetchesRecords = collection === ACCOUNTS && begun.round === 1;
   const fetch = (request: PageRequest): Promise<SweptPage> =>
-    brings ? feed.page(collection, { kind: 'all' }, request) : feed.keys(collection, request);
-  const size = sizeOf(brings ? collection : `keys of ${collection}`);
+    fetchesRecords ? feed.page(collection, { kind: 'all' }, request) : feed.keys(collection, request);
+  const size = sizeOf(fetchesRecords ? collection : `keys of ${collection}`);
   let { digest, keys: done } = begun;
   for await (const page of pagesFrom(fetch, begun.position, size)) {
     const rows = page.keys.length;
     for (const { resource, key } of page.keys)
       digest = hash('sha256', `${digest} ${resource} ${key}`, 'base64url');
     const { event, also } = eventOf(copy, collection, page, digest);
-    await keep(copy, page, { sweep: { collection, event } });
+    await storeSweptPage(copy, page, { sweep: { collection, event } });
     done += rows;
     report({ kind: 'page', resource: collection, step: 'sweep', rows, done, total: page.total });
     if (also !== undefined) report(also);
@@ -102,7 +102,7 @@ async function walk(copy: Copy, collection: string): Promise<void> {
 }
 
 /** Marks the keys of a page, and makes those pending that are not stored. */
-async function keep(copy: Copy, page: SweptPage, change: CopyChange): Promise<void> {
+async function storeSweptPage(copy: Copy, page: SweptPage, change: CopyChange): Promise<void> {
   if ('items' in page) {
     await storePage(copy, page, () => change);
     return;
@@ -117,7 +117,7 @@ async function keep(copy: Copy, page: SweptPage, change: CopyChange): Promise<vo
     seen.push({ resource, keys: keys.map(storableName), sweep: state.sweep });
     missing.push({ resource, keys: await store.checkpoints.missing(name, resource, keys), why: RECORD });
   }
-  const { want, quarantine } = await storable(copy, missing);
+  const { want, quarantine } = await separateUnstorable(copy, missing);
   await checkpoint.commit({ ...change, seen, want, quarantine });
   for (const { resource, key, reason } of quarantine)
     copy.report({ kind: 'quarantined', resource, key, reason });
@@ -150,8 +150,8 @@ function eventOf(
     }) as const;
   if (keyless || state.keyless === true) return unsure('a row came without its key');
   // Not every account is a person or an office, so their number says nothing.
-  const announced = collection === ACCOUNTS ? undefined : least(state.total, total);
-  const missed = shortOf(state.keys + keys, announced);
+  const announced = collection === ACCOUNTS ? undefined : lowerTotal(state.total, total);
+  const missed = shortfallOf(state.keys + keys, announced);
   const end: SweepEvent = { kind: 'end', keys };
   if (feed.capabilities.pagesByLink && collection !== ACCOUNTS && missed === undefined) return { event: end };
   const common = { resource: collection, step: 'sweep' } as const;
@@ -161,6 +161,6 @@ function eventOf(
   if (state.round >= MOST_ROUNDS) return unsure(`no two of ${MOST_ROUNDS} walks were the same`);
   return {
     event: { kind: 'agree', digest },
-    ...(missed === undefined ? {} : { also: { kind: 'again', ...common, reason: tooShort(missed) } }),
+    ...(missed === undefined ? {} : { also: { kind: 'again', ...common, reason: shortfallReason(missed) } }),
   };
 }

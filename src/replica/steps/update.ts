@@ -4,15 +4,15 @@
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { Copy } from '../copy/copy.ts';
-import { movedChildren } from '../copy/pending-fetches.ts';
+import { changedChildren } from '../copy/pending-fetches.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { RequestFailure, RowsMoved, stopped } from '../http/failure.ts';
 import type { LoadEvent } from '../machine/states.ts';
-import { edgesOf, type PageRequest, type Walk } from '../source/source.ts';
-import { settledAt } from './download.ts';
+import { type PageRequest, type Walk, windowEdges } from '../source/source.ts';
+import { settledWindowEnd } from './download.ts';
 import { fetchPending } from './fetch-pending.ts';
-import { contradicts, NO_MASKS, notesOfPages } from './witnesses.ts';
+import { contradictsMasks, NO_MASKS, notesOfPages } from './witnesses.ts';
 
 /** Windows that are begun again in one update before the source is given up for now. */
 const MOST_ROUNDS = 5;
@@ -28,8 +28,8 @@ export async function update(copy: Copy, resource: string): Promise<void> {
   const step = { kind: 'step', resource, step: 'update' } as const;
   report({ ...step, state: before.kind === 'updating' ? 'resumed' : 'begun' });
   // The first page of a walk may have been requested before; its filter is not asked twice.
-  if (before.kind === 'updating' && before.position === undefined) await lose(copy, resource);
-  let isTakenUp = checkpoint.load(resource).kind === 'updating';
+  if (before.kind === 'updating' && before.position === undefined) await recordLostWindow(copy, resource);
+  let isResumed = checkpoint.load(resource).kind === 'updating';
   let moved: string | undefined;
   for (let round = 1; ; round++) {
     if (checkpoint.load(resource).kind === 'current' && !(await openWindow(copy, resource))) break;
@@ -39,11 +39,11 @@ export async function update(copy: Copy, resource: string): Promise<void> {
       await readWindow(copy, resource, isLoose);
       if (isLoose) report({ kind: 'unsure', resource, reason: `${moved}, of ${MOST_ROUNDS - 1} windows` });
       // A window that an earlier run opened may have ended long ago; a window of this run covers later changes.
-      if (!isTakenUp) break;
-      isTakenUp = false;
+      if (!isResumed) break;
+      isResumed = false;
     } catch (error) {
       if (!(error instanceof LostPosition)) throw error;
-      await lose(copy, resource);
+      await recordLostWindow(copy, resource);
       moved = error.cause instanceof RowsMoved ? error.message : undefined;
       if (round >= MOST_ROUNDS) {
         throw new RequestFailure('transient', `The window was lost ${MOST_ROUNDS} times: ${error.message}`);
@@ -55,7 +55,7 @@ export async function update(copy: Copy, resource: string): Promise<void> {
   report({ ...step, state: 'done' });
 }
 
-function lose({ checkpoint }: Copy, resource: string): Promise<unknown> {
+function recordLostWindow({ checkpoint }: Copy, resource: string): Promise<unknown> {
   return checkpoint.commit({ load: { resource, event: { kind: 'lost' } } });
 }
 
@@ -65,7 +65,7 @@ async function openWindow(copy: Copy, resource: string): Promise<boolean> {
   for (;;) {
     const state = checkpoint.load(resource);
     if (state.kind !== 'current') return true;
-    const upper = await settledAt(copy);
+    const upper = await settledWindowEnd(copy);
     const beyond = Date.parse(state.cursor) - Date.parse(upper);
     if (beyond > BEYOND) {
       // Whatever was stamped until the clock was right again is in no window.
@@ -86,13 +86,13 @@ async function openWindow(copy: Copy, resource: string): Promise<boolean> {
 async function readWindow(copy: Copy, resource: string, isLoose: boolean): Promise<void> {
   const { checkpoint, feed, settings, store } = copy;
   const { fields: known } = (await store.model()).resource(resource);
-  const own = feed.windowField(resource);
-  const fields = [own, ...settings.alsoWindow.filter((name) => known.has(name))];
+  const mainField = feed.windowField(resource);
+  const fields = [mainField, ...settings.alsoWindow.filter((name) => known.has(name))];
   for (;;) {
     const state = checkpoint.load(resource);
     if (state.kind !== 'updating') return;
-    const field = fields[state.pass] ?? own;
-    const lower = timestampFrom(Date.parse(state.cursor) - edgesOf(feed.capabilities).overlap);
+    const field = fields[state.pass] ?? mainField;
+    const lower = timestampFrom(Date.parse(state.cursor) - windowEdges(feed.capabilities).overlap);
     const window: Walk = { kind: 'window', field, lower, upper: state.upper };
     const isLast = state.pass >= fields.length - 1;
     await readPass(copy, resource, window, { isLast, isLoose });
@@ -115,12 +115,12 @@ async function readPass(
     return feed.page(resource, window, { ...request, position: at });
   };
   const known = () => checkpoint.knownKeys(resource);
-  const noted = await notesOfPages(copy, resource);
+  const notesOf = await notesOfPages(copy, resource);
   let done = state.rows;
   for await (const page of pagesFrom(fetch, state.position, sizeOf(resource), known)) {
     const { next, total } = page;
     const rows = page.items.length + page.broken.length;
-    if (contradicts(checkpoint.get('masks') ?? NO_MASKS, page)) {
+    if (contradictsMasks(checkpoint.get('masks') ?? NO_MASKS, page)) {
       await refresh(copy, resource, 'fields were masked that are open now, or the other way round');
       return;
     }
@@ -128,8 +128,8 @@ async function readPass(
     const event: LoadEvent =
       next === undefined ? end : { kind: 'page', next, rows, ...(total === undefined ? {} : { total }) };
     await storePage(copy, page, async (intake) => ({
-      want: await movedChildren(copy, resource, intake),
-      ...noted(page),
+      want: await changedChildren(copy, resource, intake),
+      ...notesOf(page),
       load: { resource, event },
     }));
     done += rows;
@@ -137,12 +137,12 @@ async function readPass(
   }
 }
 
-/** Everything is read again, for what no window brings: the key may see something else, and no timestamp moves by that. */
+/** Reads everything again after a change that no window shows, such as other rights of the key, which move no timestamp. */
 export async function refresh(copy: Copy, resource: string, reason: string): Promise<void> {
   const { checkpoint, report } = copy;
   if (checkpoint.load(resource).kind === 'new') return;
   report({ kind: 'refresh', reason });
-  const since = await settledAt(copy);
+  const since = await settledWindowEnd(copy);
   await checkpoint.commit({
     load: { resource, event: { kind: 'refresh', since } },
     // A record without a key to request it by arrives again if the source still has it.

@@ -10,16 +10,16 @@ import type { CopyChange } from '../checkpoint/checkpoint.ts';
 import type { Masks, Witness } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { recordsOf } from '../source/pages.ts';
-import { edgesOf, type SourceItem, type SourcePage } from '../source/source.ts';
+import { fetchRecords } from '../source/pages.ts';
+import { type SourceItem, type SourcePage, windowEdges } from '../source/source.ts';
 
 /** The number of witnesses of a resource: as many of the newest records may be deleted without making the check blind. */
-const KEPT = 20;
+const WITNESSES = 20;
 /** A source of another kind may give fewer digits of a moment in one answer than in another. */
 const PRECISION = 1000;
 
 /** A record that the source shows older than it was. */
-interface Backwards {
+interface OlderRecord {
   readonly key: string;
   readonly was: string;
   readonly is: string;
@@ -33,7 +33,8 @@ function witnessesAfter(
   keyField: string,
 ): Pick<CopyChange, 'witnesses'> {
   const before = copy.checkpoint.witnesses(resource);
-  const least = before.length < KEPT ? Number.NEGATIVE_INFINITY : Math.min(...before.map(({ at }) => at));
+  const least =
+    before.length < WITNESSES ? Number.NEGATIVE_INFINITY : Math.min(...before.map(({ at }) => at));
   const field = copy.feed.windowField(resource);
   const fresh = page.items.flatMap((item) => {
     const seen = item.resource === resource ? witnessOf(item, keyField, field) : undefined;
@@ -41,7 +42,7 @@ function witnessesAfter(
   });
   if (fresh.length === 0) return {};
   const byKey = new Map([...before, ...fresh].map((each) => [each.key, each]));
-  const newest = [...byKey.values()].toSorted((a, b) => b.at - a.at).slice(0, KEPT);
+  const newest = [...byKey.values()].toSorted((a, b) => b.at - a.at).slice(0, WITNESSES);
   return { witnesses: { resource, newest } };
 }
 
@@ -55,7 +56,7 @@ function witnessOf({ json, onlyChildren }: SourceItem, keyField: string, field: 
  * Requests the newest records that the source has shown, from the newest on, until one is unchanged.
  * @returns one that is older than it was, also at a second request
  */
-export async function findBackwards(copy: Copy, resource: string): Promise<Backwards | undefined> {
+export async function findOlderRecord(copy: Copy, resource: string): Promise<OlderRecord | undefined> {
   const { checkpoint, environment, feed, signal } = copy;
   const { asksForMany, byKey, isPlat } = feed.capabilities;
   const witnesses = checkpoint.witnesses(resource);
@@ -65,15 +66,15 @@ export async function findBackwards(copy: Copy, resource: string): Promise<Backw
   const keyField = (await copy.store.model()).resource(resource).key;
   const ask = async (some: readonly Witness[]): Promise<ReadonlyMap<string, number>> => {
     const keys = some.map(({ key }) => key);
-    const { items } = await recordsOf(feed, resource, keys, 1);
+    const { items } = await fetchRecords(feed, resource, keys, 1);
     const seen = items.map((item) => witnessOf(item, keyField, feed.windowField(resource)));
     return new Map(seen.flatMap((each) => (each === undefined ? [] : [[each.key, each.at]])));
   };
   const absent = new Set<string>();
   const isOlder = ({ at }: Witness, now: number | undefined): now is number =>
     now !== undefined && now <= at - precision;
-  const look = async (): Promise<Backwards | undefined> => {
-    for (let from = 0, size = 1; from < witnesses.length; from += size, size = asksForMany ? KEPT : 1) {
+  const look = async (): Promise<OlderRecord | undefined> => {
+    for (let from = 0, size = 1; from < witnesses.length; from += size, size = asksForMany ? WITNESSES : 1) {
       const group = witnesses.slice(from, from + size);
       const found = await ask(group);
       for (const witness of group) {
@@ -81,7 +82,7 @@ export async function findBackwards(copy: Copy, resource: string): Promise<Backw
         if (now === undefined) absent.add(witness.key);
         else if (isOlder(witness, now)) {
           // A server that lags behind the others of its source shows an earlier state for a moment.
-          await environment.clock.sleep(edgesOf(feed.capabilities).settle, signal);
+          await environment.clock.sleep(windowEdges(feed.capabilities).settle, signal);
           const again = (await ask([witness])).get(witness.key);
           if (isOlder(witness, again))
             return { key: witness.key, was: timestampFrom(witness.at), is: timestampFrom(again) };
@@ -110,7 +111,10 @@ export const NO_MASKS: Masks = { masked: [], open: [] };
  * Whether a page shows that the rights of the key have changed: a field that was always masked is readable, or vice
  * versa. A field that is masked in some records only proves nothing.
  */
-export function contradicts({ masked, open }: Masks, page: Pick<SourcePage, 'masked' | 'open'>): boolean {
+export function contradictsMasks(
+  { masked, open }: Masks,
+  page: Pick<SourcePage, 'masked' | 'open'>,
+): boolean {
   const wasMasked = new Set(masked);
   const wasOpen = new Set(open);
   return (
@@ -120,7 +124,7 @@ export function contradicts({ masked, open }: Masks, page: Pick<SourcePage, 'mas
 }
 
 /** The knowledge after a page; the same object if nothing is new. */
-export function withPage(masks: Masks, page: Pick<SourcePage, 'masked' | 'open'>): Masks {
+export function mergeMasks(masks: Masks, page: Pick<SourcePage, 'masked' | 'open'>): Masks {
   const masked = new Set([...masks.masked, ...page.masked]);
   const open = new Set([...masks.open, ...page.open]);
   if (masked.size === masks.masked.length && open.size === masks.open.length) return masks;
@@ -135,7 +139,7 @@ export async function notesOfPages(
   const { key } = (await copy.store.model()).resource(resource);
   return (page) => {
     const before = copy.checkpoint.get('masks') ?? NO_MASKS;
-    const masks = withPage(before, page);
+    const masks = mergeMasks(before, page);
     return { ...witnessesAfter(copy, resource, page, key), state: masks === before ? {} : { masks } };
   };
 }

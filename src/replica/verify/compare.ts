@@ -4,7 +4,7 @@ import { servedFile } from '../../compile/text/members.ts';
 import { type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../../dictionary/index.ts';
 import { isDerived } from '../../records/content-hash.ts';
 import { isAbsent, type ParsedRecord } from '../../records/parsed-record.ts';
-import { stampsAsOwn } from '../../records/settings.ts';
+import { returnsOwnTimestamps } from '../../records/settings.ts';
 import { chunked } from '../../shared/chunked.ts';
 import { isObject } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
@@ -34,13 +34,13 @@ export async function compareRecords(copy: Copy, records: readonly ParsedRecord[
     JSON.stringify([resource.name, [...children.keys()].toSorted()]),
   );
   for (const group of groups.values()) {
-    for (const some of chunked(group, AT_ONCE)) compared.push(...(await compareSome(copy, some)));
+    for (const some of chunked(group, AT_ONCE)) compared.push(...(await compareGroup(copy, some)));
   }
   return compared;
 }
 
 /** @param records of one resource, with the same collections */
-async function compareSome(
+async function compareGroup(
   { name, store, feed, environment }: Copy,
   records: readonly ParsedRecord[],
 ): Promise<Compared[]> {
@@ -60,14 +60,14 @@ async function compareSome(
   const base = await feed.servedAt();
   const compared: Compared[] = [];
   for (const record of records) {
-    const found = served.get(record.key) ?? (await unseen(store, record));
+    const found = served.get(record.key) ?? (await readUnserved(store, record));
     const isLost = found !== undefined && elsewhere.has(record.key);
     const { fields: own, members, missing } = differences(model, record, found, base);
     const fields =
       own === undefined
         ? undefined
         : await Promise.all(
-            own.map((field) => withPlace(store, model, field, missing.get(field), record.key)),
+            own.map((field) => describeMissing(store, model, field, missing.get(field), record.key)),
           );
     compared.push({ record, fields: isLost ? [...(fields ?? []), 'its source'] : fields, members });
   }
@@ -81,7 +81,7 @@ interface Missing {
 }
 
 /** The report of a missing member. A record has one parent: one that the source has under two is stored under one of them. */
-async function withPlace(
+async function describeMissing(
   store: Store,
   model: StoreModel,
   field: string,
@@ -99,7 +99,10 @@ async function withPlace(
 }
 
 /** A record that no role sees, from its columns. */
-async function unseen(store: Store, { resource, key, children }: ParsedRecord): Promise<Served | undefined> {
+async function readUnserved(
+  store: Store,
+  { resource, key, children }: ParsedRecord,
+): Promise<Served | undefined> {
   const [stored] = await store.contents(resource.name, { key });
   if (stored === undefined) return undefined;
   const json: Record<string, unknown> = { ...stored };
@@ -157,7 +160,7 @@ function differingMembers(
   json: Readonly<Record<string, unknown>>,
   base: string,
 ): string[] {
-  const ownStamp = stampsAsOwn(settings) ? 'ModificationTimestamp' : REPLICA_TIMESTAMP;
+  const ownStamp = returnsOwnTimestamps(settings) ? 'ModificationTimestamp' : REPLICA_TIMESTAMP;
   const names = new Set([...Object.keys(values), ...Object.keys(json)]);
   return [...names].filter((name) => {
     const field = resource.fields.get(name);

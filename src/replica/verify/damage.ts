@@ -1,5 +1,5 @@
 /** What in a copy does not agree with itself. It knows nothing of the source. */
-import { PUBLISHED } from '../../compile/layout/index.ts';
+import { PUBLISHED_RESOURCES } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { OnProgress, RowFaults, RowPlace, RowRange } from '../../store/check/checks.ts';
 import type { Store } from '../../store/store.ts';
@@ -11,7 +11,10 @@ const AT_ONCE = 1000;
 const SIDE_BY_SIDE = 16;
 
 /** Resources, the resources of their collections, and what the store publishes of itself, as far as it has them. */
-export function withParts({ dictionary, stores }: StoreModel, resources: readonly string[]): string[] {
+export function withRelatedResources(
+  { dictionary, stores }: StoreModel,
+  resources: readonly string[],
+): string[] {
   const found = new Set<string>();
   const add = (name: string): void => {
     const resource = dictionary.resources.get(name);
@@ -21,7 +24,7 @@ export function withParts({ dictionary, stores }: StoreModel, resources: readonl
       if (collection && dictionary.resources.get(target)?.parent !== undefined) add(target);
     }
   };
-  [...resources, ...PUBLISHED].forEach(add);
+  [...resources, ...PUBLISHED_RESOURCES].forEach(add);
   return [...found];
 }
 

@@ -4,13 +4,13 @@
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
-import { stampsAsOwn } from '../../records/settings.ts';
+import { returnsOwnTimestamps } from '../../records/settings.ts';
 import { digestRange } from '../../store/digest.ts';
 import { replicaSources } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { SourceDigest, SourceRanges } from '../source/source.ts';
-import { everything, READ } from './served.ts';
+import { READ_LIMIT, verificationView } from './served.ts';
 
 /** Records of a range. */
 const SIZE = 1000;
@@ -30,7 +30,7 @@ export async function canCompareRanges({ checkpoint, feed, store }: Copy): Promi
   return (
     feed.ranges !== undefined &&
     settings.agentsFrom === 'records' &&
-    !stampsAsOwn(settings) &&
+    !returnsOwnTimestamps(settings) &&
     (await replicaSources(store)).length === 1 &&
     (checkpoint.get('ignored') ?? []).length === 0
   );
@@ -46,7 +46,7 @@ export async function* compareRanges(
   resource: string,
 ): AsyncGenerator<ComparedRange> {
   const model = await store.model();
-  const view = everything(model);
+  const view = verificationView(model);
   const { children, expansions: names } = feed.capabilities;
   const expand =
     resource === 'Property' && children === 'expanded' && names.length > 0
@@ -77,8 +77,15 @@ export async function* compareRanges(
     for (const range of ranges) {
       const position =
         after === '' ? ({ kind: 'start' } as const) : ({ kind: 'after-key', key: after } as const);
-      const own = await digestRange(store, { query, position, limit: range.rows, files, expansions }, READ);
-      const isEqual = own.rows === range.rows && own.last === range.last && own.digest === range.digest;
+      const copyDigest = await digestRange(
+        store,
+        { query, position, limit: range.rows, files, expansions },
+        READ_LIMIT,
+      );
+      const isEqual =
+        copyDigest.rows === range.rows &&
+        copyDigest.last === range.last &&
+        copyDigest.digest === range.digest;
       yield { ...range, after, isEqual };
       after = range.last;
     }

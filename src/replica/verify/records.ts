@@ -7,11 +7,11 @@ import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { chunked } from '../../shared/chunked.ts';
 import { recordName } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
-import { childrenOf, fetchedApart } from '../copy/pending-fetches.ts';
+import { fetchChildren, reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
 import { RECORD } from '../copy/quarantine-entry.ts';
 import { type Intake, readPage } from '../copy/read-page.ts';
 import { fieldName, notIgnored, unknownFields } from '../copy/schema-drift.ts';
-import { joinPages, recordsOf, recordsUnlessFailing } from '../source/pages.ts';
+import { fetchRecords, fetchRecordsSkippingFailing, joinPages } from '../source/pages.ts';
 import { ACCOUNTS, collectionOf, type SourceKey, type SourcePage } from '../source/source.ts';
 import { type Compared, compareRecords } from './compare.ts';
 import type { Tally } from './results.ts';
@@ -26,13 +26,13 @@ export async function comparePage(copy: Proof, collection: string, page: SourceP
   const { feed } = copy;
   const items = [...page.items];
   const broken = [...page.broken];
-  const apart = fetchedApart(copy.feed.capabilities, collection);
+  const apart = reasonsToFetchSeparately(copy.feed.capabilities, collection);
   if (apart.length > 0) {
     for (const some of chunked(page.keys, feed.someAtOnce)) {
       const keys = some.map(({ key }) => key);
       const rest = apart.includes(RECORD)
-        ? await recordsOf(feed, collection, keys)
-        : await childrenOf(feed, keys);
+        ? await fetchRecords(feed, collection, keys)
+        : await fetchChildren(feed, keys);
       items.push(...rest.items);
       broken.push(...rest.broken);
     }
@@ -49,9 +49,9 @@ export async function compareByKey(
   const { feed } = copy;
   const found: SourceKey[] = [];
   for (const some of chunked(keys, feed.someAtOnce)) {
-    const page = await recordsOf(feed, resource, some);
+    const page = await fetchRecords(feed, resource, some);
     found.push(...page.keys);
-    const isWhole = fetchedApart(feed.capabilities, resource).includes(RECORD);
+    const isWhole = reasonsToFetchSeparately(feed.capabilities, resource).includes(RECORD);
     await (isWhole ? compareItems(copy, page) : comparePage(copy, resource, page));
   }
   return found;
@@ -70,24 +70,24 @@ export async function compareItems(
     broken,
   });
   await compareWithdrawn(copy, items, intake);
-  const rest = await restOf(copy, intake.partial);
+  const rest = await fetchPartial(copy, intake.partial);
   const parts = (await readPage(copy, { items: [...apart, ...rest.items], broken: rest.broken })).intake;
   for (const { resource, key, reason } of [...intake.quarantine, ...parts.quarantine]) {
     tally.met.add(recordName({ resource, key }));
-    tally.differ({ resource, key, kind: 'quarantined', fields: [reason] });
+    tally.addDifferences({ resource, key, kind: 'quarantined', fields: [reason] });
   }
   const records = [...recordsIn(intake), ...recordsIn(parts)];
-  for (const { record, fields, members } of await faultsOf(copy, records)) {
+  for (const { record, fields, members } of await differencesOf(copy, records)) {
     const { resource, key } = record;
     if (!record.onlyChildren) tally.count(resource.name, { compared: 1 });
     countMembers(tally, record, members);
-    noteMet(copy, record);
+    recordReturned(copy, record);
     if (fields?.length === 0) continue;
     const found = suspects.getOrInsertComputed(resource.name, () => new Map());
     const isOfChildren = record.onlyChildren === true || found.get(key)?.isOfChildren === true;
     found.set(key, { fields, isOfChildren, isPending: isPending(copy, record) });
   }
-  for (const [resource, found] of suspects) await lookAgain(copy, resource, found);
+  for (const [resource, found] of suspects) await recheckSuspects(copy, resource, found);
 }
 
 /** Records that the source returns only so that they are deleted: they must not be stored. */
@@ -100,17 +100,17 @@ async function compareWithdrawn(copy: Proof, items: SourcePage['items'], { remov
       if (missing.has(key)) continue;
       const values = items.findLast(({ json }) => json[resource.key] === key)?.json ?? {};
       if (isPending(copy, { resource, values })) tally.count(of, { pending: 1 });
-      else tally.differ({ resource: of, key, kind: 'not-at-source', fields: [] });
+      else tally.addDifferences({ resource: of, key, kind: 'not-at-source', fields: [] });
     }
   }
 }
 
 /** The collections of listings that arrived incompletely, in requests of their own. */
-async function restOf({ feed }: Copy, partial: Intake['partial']): Promise<SourcePage> {
+async function fetchPartial({ feed }: Copy, partial: Intake['partial']): Promise<SourcePage> {
   const pages: SourcePage[] = [];
   for (const [key, open] of Map.groupBy(partial, (each) => each.key)) {
     const collections = open.map(({ collection }) => collection);
-    pages.push(await childrenOf(feed, [key], collections));
+    pages.push(await fetchChildren(feed, [key], collections));
   }
   return joinPages(pages);
 }
@@ -126,18 +126,18 @@ function countMembers(tally: Tally, { resource, children }: ParsedRecord, stored
 }
 
 /** Notes which entries of the quarantine the source returns. */
-function noteMet(copy: Proof, { resource, key, children }: ParsedRecord): void {
+function recordReturned(copy: Proof, { resource, key, children }: ParsedRecord): void {
   if (copy.checkpoint.isQuarantined(resource.name, key)) {
     copy.tally.met.add(recordName({ resource: resource.name, key }));
   }
-  for (const members of children.values()) for (const member of members) noteMet(copy, member);
+  for (const members of children.values()) for (const member of members) recordReturned(copy, member);
 }
 
 /**
  * What differs in records, fields included that the copy has yet to declare; for a record that only brings collections, what
  * differs in them.
  */
-async function faultsOf(copy: Copy, records: readonly ParsedRecord[]): Promise<Compared[]> {
+async function differencesOf(copy: Copy, records: readonly ParsedRecord[]): Promise<Compared[]> {
   const ignored = new Set(copy.checkpoint.get('ignored'));
   return (await compareRecords(copy, records)).map((compared) => {
     const { record, fields } = compared;
@@ -160,14 +160,14 @@ export interface Suspect {
 }
 
 /** Reads records a second time, and counts those that still differ, or that the source does not return once more. */
-export async function lookAgain(
+export async function recheckSuspects(
   copy: Proof,
   resource: string,
   suspects: ReadonlyMap<string, Suspect>,
 ): Promise<void> {
   const { checkpoint, feed, tally } = copy;
   for (const some of chunked([...suspects], feed.someAtOnce)) {
-    const again = await readAgain(copy, resource, some);
+    const again = await rereadSuspects(copy, resource, some);
     for (const [key, first] of some) {
       const { fields, isPending: pending } = again.get(key) ?? first;
       if (fields?.length === 0) continue;
@@ -177,13 +177,13 @@ export async function lookAgain(
       }
       const isQuarantined = checkpoint.isQuarantined(resource, key);
       const kind = isQuarantined ? 'quarantined' : fields === undefined ? 'missing' : 'content';
-      tally.differ({ resource, key, kind, fields: fields ?? [] });
+      tally.addDifferences({ resource, key, kind, fields: fields ?? [] });
     }
   }
 }
 
 /** The results of a second read; empty for records that the source no longer returns, or not by their key. */
-async function readAgain(
+async function rereadSuspects(
   copy: Copy,
   resource: string,
   suspects: readonly (readonly [string, Suspect])[],
@@ -191,14 +191,14 @@ async function readAgain(
   const { feed } = copy;
   const found = new Map<string, Omit<Suspect, 'isOfChildren'>>();
   const every = suspects.map(([key]) => key);
-  const whole = await recordsUnlessFailing(
+  const whole = await fetchRecordsSkippingFailing(
     feed,
     resource,
     every,
     copy.checkpoint.knownKeys(collectionOf(feed.capabilities, resource)),
   );
   const parts = suspects.filter(([, { isOfChildren }]) => isOfChildren).map(([key]) => key);
-  const children = parts.length === 0 ? { items: [], broken: [] } : await childrenOf(feed, parts);
+  const children = parts.length === 0 ? { items: [], broken: [] } : await fetchChildren(feed, parts);
   for (const page of [whole, children]) {
     const { intake } = await readPage(copy, page);
     const withdrawn = intake.remove.flatMap(({ resource: of, keys }) => (of === resource ? keys : []));
@@ -207,7 +207,7 @@ async function readAgain(
     }
     const records = recordsIn(intake);
     const own = records.filter((record) => record.resource.name === resource);
-    for (const { record, fields } of await faultsOf(copy, own)) {
+    for (const { record, fields } of await differencesOf(copy, own)) {
       const before = found.get(record.key);
       found.set(record.key, {
         fields: fields === undefined ? undefined : [...new Set([...(before?.fields ?? []), ...fields])],

@@ -29,12 +29,12 @@ export interface Verified {
   readonly gone?: readonly string[];
   /** The number of records that the source announces, if it returns fewer, however often it is asked. */
   readonly announced?: number;
-  /** Why the copy is not complete; absent when it is. One that is not complete equals nothing, whatever it holds. */
+  /** Why the copy is not complete; absent when it is. An incomplete copy is never equal to its source, whatever it contains. */
   readonly incomplete?: string;
 }
 
 /** Whether a comparison proves that the copy is equal. Pending records are not a difference; an incomplete copy is. */
-export const isEqual = (results: readonly Verified[]): boolean =>
+export const isCopyEqual = (results: readonly Verified[]): boolean =>
   results.every(({ differences, incomplete }) => differences.length === 0 && incomplete === undefined);
 
 type Counts = Pick<Verified, 'atSource' | 'stored' | 'compared' | 'pending'>;
@@ -60,15 +60,15 @@ export class Tally {
     draft.pending += counts.pending ?? 0;
   }
 
-  differ(...differences: readonly Difference[]): void {
+  addDifferences(...differences: readonly Difference[]): void {
     for (const each of differences) this.#of(each.resource).differences.push(each);
   }
 
-  announce(resource: string, announced: number): void {
+  setAnnounced(resource: string, announced: number): void {
     this.#of(resource).announced = announced;
   }
 
-  isIncomplete(resource: string, why: string): void {
+  setIncomplete(resource: string, why: string): void {
     this.#of(resource).incomplete = why;
   }
 
@@ -87,7 +87,7 @@ export class Tally {
     for (const entry of entries) {
       const { resource, key, reason } = entry;
       if (isGone.has(recordName(entry))) this.#of(resource).gone.push(key);
-      else this.differ({ resource, key, kind: 'quarantined', fields: [reason] });
+      else this.addDifferences({ resource, key, kind: 'quarantined', fields: [reason] });
     }
   }
 

@@ -7,11 +7,11 @@ import type { StoreModel } from '../../compile/model.ts';
 import type { FileSigning, RecordQuery, ResoShape } from '../../compile/read.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
-import { isObject, type JsonObject, parsedJson } from '../../shared/json.ts';
+import { isObject, type JsonObject, tryParseJson } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
 
 /** A view of a store for verification: every record that any role sees, complete. It is not a role, and no request has it. */
-export function everything({ dictionary, inUse, stores }: StoreModel): View {
+export function verificationView({ dictionary, inUse, stores }: StoreModel): View {
   const role = {
     name: 'verify',
     bit: -1,
@@ -26,11 +26,11 @@ export function everything({ dictionary, inUse, stores }: StoreModel): View {
 /** What a reader gets of a record. */
 export type Served =
   | { readonly kind: 'record'; readonly json: JsonObject }
-  /** Its text is no JSON, or it is another one by its key than in a page. */
+  /** Its text is not JSON, or it differs when it is read by its key instead of in a page. */
   | { readonly kind: 'broken'; readonly why: string };
 
 /** Time limit for a read of the copy in milliseconds, which delays nothing else. */
-export const READ = { milliseconds: 600_000 };
+export const READ_LIMIT = { milliseconds: 600_000 };
 /** URLs of served files are not requested. */
 const FILES: FileSigning = { base: '', role: 'verify', expires: 0 };
 
@@ -48,7 +48,7 @@ export async function servedRecords(
   const found = new Map<string, Served>();
   if (keys.length === 0) return found;
   const model = await store.model();
-  const view = everything(model);
+  const view = verificationView(model);
   const { key: keyField } = model.resource(resource);
   const list = keys.map((key) => `'${key.replaceAll("'", "''")}'`).join(',');
   const options = [
@@ -80,11 +80,11 @@ export async function servedRecords(
       shape,
       files: FILES,
     },
-    READ,
+    READ_LIMIT,
   );
   const text = Buffer.from(page.body).toString();
   page.release?.();
-  const records = parsedJson(`[${text}]`);
+  const records = tryParseJson(`[${text}]`);
   if (!Array.isArray(records)) {
     // One text that is not valid JSON makes the page invalid: each is read separately.
     const [only] = keys;
@@ -100,8 +100,8 @@ export async function servedRecords(
   for (const json of records.filter(isObject)) {
     const key = String(json[keyField]);
     const own = Object.fromEntries(Object.entries(json).filter(([name]) => !collections.includes(name)));
-    const byKey = await store.record({ query, key, shape: single, files: FILES }, READ);
-    const other = byKey === undefined ? undefined : parsedJson(Buffer.from(byKey).toString());
+    const byKey = await store.record({ query, key, shape: single, files: FILES }, READ_LIMIT);
+    const other = byKey === undefined ? undefined : tryParseJson(Buffer.from(byKey).toString());
     const isSame = JSON.stringify(other) === JSON.stringify(own);
     found.set(key, isSame ? { kind: 'record', json } : { kind: 'broken', why: 'by its key it is another' });
   }

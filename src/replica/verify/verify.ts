@@ -9,9 +9,9 @@ import { recordName, storedKeys } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { pagesFrom } from '../copy/walk.ts';
 import { isTooLarge, RequestFailure } from '../http/failure.ts';
-import { least } from '../machine/states.ts';
-import { type AskOptions, asking } from '../run/session.ts';
-import { recordsOf } from '../source/pages.ts';
+import { lowerTotal } from '../machine/states.ts';
+import { type QuerySourceOptions, querySource } from '../run/session.ts';
+import { fetchRecords } from '../source/pages.ts';
 import {
   ACCOUNTS,
   type KeyPage,
@@ -20,16 +20,16 @@ import {
   type SourcePage,
   type SourceRanges,
 } from '../source/source.ts';
-import { seekAbsent } from '../steps/absent.ts';
-import { findAllDamage, withParts } from './damage.ts';
+import { findAbsent } from '../steps/absent.ts';
+import { findAllDamage, withRelatedResources } from './damage.ts';
 import { type ComparedRange, canCompareRanges, compareRanges } from './ranges.ts';
 import {
   compareByKey,
   compareItems,
   comparePage,
   completeness,
-  lookAgain,
   type Proof,
+  recheckSuspects,
   type Suspect,
 } from './records.ts';
 import { Tally, type Verified } from './results.ts';
@@ -44,15 +44,15 @@ export interface VerifyOptions {
  * Proves a copy equal to its source, or finds what differs.
  * @throws RequestFailure; PlatError `usage` when nothing was ever copied from this source
  */
-export function verifyReplica(options: AskOptions & VerifyOptions): Promise<readonly Verified[]> {
+export function verifyReplica(options: QuerySourceOptions & VerifyOptions): Promise<readonly Verified[]> {
   const { onProgress, sample } = options;
-  return asking(options, async (copy) => {
+  return querySource(options, async (copy) => {
     const { name, store } = copy;
     const tally = new Tally();
     const proof: Proof = { ...copy, tally };
     const { resources } = copy.feed.capabilities;
     const own = resources.flatMap(resourcesIn);
-    const parts = withParts(await store.model(), own);
+    const parts = withRelatedResources(await store.model(), own);
     // The source has its own work to do, so the copy is checked at the same time.
     const damages = findAllDamage(store, parts, (resource, rows) =>
       onProgress?.(`${resource} of the copy`, rows, undefined),
@@ -63,7 +63,7 @@ export function verifyReplica(options: AskOptions & VerifyOptions): Promise<read
       await damages.stop();
       throw error;
     }
-    tally.differ(...(await damages.found));
+    tally.addDifferences(...(await damages.found));
     const entries = await store.checkpoints.quarantined(name);
     tally.addQuarantine(
       entries,
@@ -86,7 +86,7 @@ async function absentEntries(
   entries: readonly Quarantined[],
   met: ReadonlySet<string> | undefined,
 ): Promise<readonly Quarantined[]> {
-  const { absent, unknown } = await seekAbsent(copy, entries);
+  const { absent, unknown } = await findAbsent(copy, entries);
   const found = [...absent];
   for (const entry of met === undefined ? [] : unknown) {
     // A complete walk would have returned a record that cannot be requested by key. Records in equal ranges are stored here.
@@ -113,7 +113,7 @@ async function verifyCollection(
   const complete = completeness(copy, collection);
   for (const resource of keys.keys()) {
     tally.count(resource, {});
-    if ('why' in complete) tally.isIncomplete(resource, complete.why);
+    if ('why' in complete) tally.setIncomplete(resource, complete.why);
   }
   let announced: number | undefined;
   const isByRange =
@@ -129,23 +129,23 @@ async function verifyCollection(
       for (const { resource, key } of page.keys) keys.get(resource)?.add(key);
       if (sample === undefined) await comparePage(copy, collection, page);
       done += page.keys.length;
-      announced = least(announced, page.total);
+      announced = lowerTotal(announced, page.total);
       onProgress?.(collection, done, page.total);
     }
-    const isShort = isShortOf(keys, collection, announced);
-    await seekMissed(copy, collection, keys, { isShort, compares: sample === undefined });
+    const isShort = hasFewerThanAnnounced(keys, collection, announced);
+    await findMissedKeys(copy, collection, keys, { isShort, compares: sample === undefined });
   }
   for (const [resource, found] of keys) {
     if (sample !== undefined) await compareSample(copy, resource, [...found], sample);
-    if (!isByRange) await findExtra(copy, resource, found, { after: '', compares: sample === undefined });
+    if (!isByRange) await findExtraKeys(copy, resource, found, { after: '', compares: sample === undefined });
     tally.count(resource, { atSource: found.size, stored: await store.checkpoints.stored(name, resource) });
   }
-  if (announced !== undefined && isShortOf(keys, collection, announced))
-    tally.announce(collection, announced);
+  if (announced !== undefined && hasFewerThanAnnounced(keys, collection, announced))
+    tally.setAnnounced(collection, announced);
 }
 
 /** Whether a collection has fewer keys than announced. Not every account is a person or an office, so their number says nothing. */
-const isShortOf = (
+const hasFewerThanAnnounced = (
   keys: ReadonlyMap<string, ReadonlySet<string>>,
   collection: string,
   announced: number | undefined,
@@ -161,7 +161,7 @@ const MORE_WALKS = 5;
  * @param keys receives the keys
  * @param compares whether what was missed is compared here
  */
-async function seekMissed(
+async function findMissedKeys(
   copy: Proof,
   collection: string,
   keys: ReadonlyMap<string, Set<string>>,
@@ -193,7 +193,7 @@ const compareKeys = (one: string, other: string): number =>
  * either. Those that it does return are compared.
  * @param keys receives the latter
  */
-async function findExtra(
+async function findExtraKeys(
   copy: Proof,
   resource: string,
   keys: Set<string>,
@@ -211,12 +211,13 @@ async function findExtra(
     if (extra.length === 0) continue;
     const there = compares
       ? await compareByKey(copy, resource, extra)
-      : (await recordsOf(feed, resource, extra)).keys;
+      : (await fetchRecords(feed, resource, extra)).keys;
     for (const each of there) if (each.resource === resource) keys.add(each.key);
     const absent = extra.filter((key) => !keys.has(key));
     const missing = await store.checkpoints.missing(name, resource, absent);
     for (const key of absent) {
-      if (!missing.includes(key)) copy.tally.differ({ resource, key, kind: 'not-at-source', fields: [] });
+      if (!missing.includes(key))
+        copy.tally.addDifferences({ resource, key, kind: 'not-at-source', fields: [] });
     }
   }
 }
@@ -257,7 +258,7 @@ async function verifyRanges(
     if (last === '' && error instanceof RequestFailure && error.kind === 'rejected') return false;
     throw error;
   }
-  await findExtra(copy, collection, keys, { after: last });
+  await findExtraKeys(copy, collection, keys, { after: last });
   return true;
 }
 
@@ -287,7 +288,7 @@ async function readRange(
     if (end === undefined || page.keys.length < size) break;
     key = end;
   }
-  await findExtra(copy, collection, given, { after, last });
+  await findExtraKeys(copy, collection, given, { after, last });
   for (const key of given) every.add(key);
 }
 
@@ -300,10 +301,10 @@ async function pageAfter(
 ): Promise<{ readonly page: SourcePage; readonly size: number }> {
   for (let size = most; ; size = Math.ceil(size / 2)) {
     try {
-      return { page: await ranges.after(collection, key, size), size };
+      return { page: await ranges.recordsAfter(collection, key, size), size };
     } catch (error) {
       if (!isTooLarge(error)) throw error;
-      if (size === 1) return { page: await ranges.after(collection, key, size, true), size };
+      if (size === 1) return { page: await ranges.recordsAfter(collection, key, size, true), size };
     }
   }
 }
@@ -324,12 +325,12 @@ async function compareSample(
     for (const key of await store.checkpoints.missing(name, resource, some)) missing.add(key);
   }
   const suspect: Suspect = { fields: undefined, isOfChildren: false, isPending: false };
-  await lookAgain(copy, resource, new Map([...missing].map((key) => [key, suspect])));
+  await recheckSuspects(copy, resource, new Map([...missing].map((key) => [key, suspect])));
   const stored = keys.filter((key) => !missing.has(key));
   const count = Math.min(sample, stored.length);
   const step = Math.max(1, stored.length / Math.max(1, sample));
   const chosen = Array.from({ length: count }, (_, at) => stored[Math.floor(at * step)] ?? '');
   for (const some of chunked(chosen, feed.someAtOnce)) {
-    await compareItems(copy, await recordsOf(feed, resource, some));
+    await compareItems(copy, await fetchRecords(feed, resource, some));
   }
 }

@@ -56,12 +56,12 @@ export type Caller =
 const FRESH = 50;
 
 /**
- * Finds the key of a request, whether or not it may use the surface. On a server that is a round trip, so one query
+ * Finds the key of a request, whether or not it may use the surface. On a database server, that is a round trip, so one query
  * returns everything that a request must know about the store; a request that has waited longer queries again.
  * @param hash of its token; undefined: it has none
  * @param mayAssume whether the request may begin with the last known state, and is valid only if that has not changed
  */
-export async function recognize(
+export async function identifyCaller(
   store: Pick<Store, 'look' | 'assume'>,
   hash: string | undefined,
   mayAssume = false,

@@ -4,7 +4,7 @@
  * that exceeds its share is rejected.
  */
 import { type PlatError, platError } from '../../errors/index.ts';
-import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
+import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
 import type { ReadCaller } from '../../store/read/lanes.ts';
 
@@ -34,11 +34,11 @@ export interface RequestAccount extends ReadCaller {
   /** The key of the request; undefined before it is known. */
   readonly key: string | undefined;
   /** Charges the request to a key from now on. @throws PlatError if that key exceeds its budget */
-  belongsTo(name: string): void;
-  /** Counts the request but rejects nothing: the operator must have access. */
+  chargeTo(name: string): void;
+  /** Counts the request but never rejects it: the operator must always have access. */
   exempt(): void;
   /** Sets the number of bytes in memory for the client. */
-  holds(bytes: number): void;
+  setHeldBytes(bytes: number): void;
   close(): void;
 }
 
@@ -54,10 +54,10 @@ interface Spending {
 const SPENDING = 250;
 const MEGABYTE = 1024 * 1024;
 /** Seconds after which a client that has not read its responses may retry. */
-const COME_BACK = 5;
+const RETRY_AFTER_SECONDS = 5;
 
 /** The budgets of all keys, and of addresses whose key is not known yet. */
-export class Budgets implements Reported {
+export class Budgets implements SizedCache {
   readonly #limits: BudgetLimits;
   readonly #watch: BudgetWatch;
   readonly #spending = new Map<string, Spending>();
@@ -69,10 +69,10 @@ export class Budgets implements Reported {
     this.#limits = limits;
     this.#watch = watch;
     this.#swept = watch.now();
-    reportCache('budgets', this);
+    registerCache('budgets', this);
   }
 
-  get use(): Reported['use'] {
+  get use(): SizedCache['use'] {
     return { entries: this.#spending.size, bytes: this.#spending.size * SPENDING };
   }
 
@@ -121,7 +121,7 @@ export class Budgets implements Reported {
       get name() {
         return name;
       },
-      belongsTo: (known) => {
+      chargeTo: (known) => {
         leave();
         name = known;
         key = known;
@@ -145,7 +145,7 @@ export class Budgets implements Reported {
       spent: (lane, milliseconds) => {
         if (lane === 'searches') this.#window(owner).searched += milliseconds;
       },
-      holds: (bytes) => made(bytes - held),
+      setHeldBytes: (bytes) => made(bytes - held),
       close: () => {
         if (!isOpen) return;
         isOpen = false;
@@ -177,11 +177,11 @@ export class Budgets implements Reported {
 
   #check({ bytes }: Spending): void {
     const { megabytes, totalMegabytes } = this.#limits;
-    if (bytes > megabytes * MEGABYTE) throw this.#refuse('bytes', COME_BACK);
+    if (bytes > megabytes * MEGABYTE) throw this.#refuse('bytes', RETRY_AFTER_SECONDS);
     const total = totalMegabytes * MEGABYTE;
     if (this.#bytes <= total) return;
     const holding = this.#spending.values().reduce((sum, each) => sum + (each.bytes > 0 ? 1 : 0), 0);
-    if (bytes * holding > total) throw this.#refuse('share', COME_BACK);
+    if (bytes * holding > total) throw this.#refuse('share', RETRY_AFTER_SECONDS);
   }
 
   #checkSearches(owner: Spending): void {
@@ -242,7 +242,7 @@ export class RequestQueue {
    * @throws PlatError `overloaded` if too many are waiting, most of them for this name
    */
   async enter(name: string): Promise<void> {
-    const turn = await this.#queue.enter(name);
-    setImmediate(() => turn.end());
+    const permit = await this.#queue.acquire(name);
+    setImmediate(() => permit.release());
   }
 }

@@ -10,9 +10,9 @@ export interface ConnectionLimits {
   readonly total: number;
   /** Of those, connections of one address on which no key has been used. */
   readonly perAddress: number;
-  /** For receiving a complete request, from its first byte or the start of the connection. */
+  /** The time limit for receiving a complete request, from its first byte or the start of the connection. */
   readonly requestSeconds: number;
-  /** For which a connection may be idle between two requests. */
+  /** How long a connection may be idle between two requests. */
   readonly idleSeconds: number;
 }
 
@@ -21,10 +21,10 @@ export type Bound = 'total' | 'address';
 
 export interface Connection {
   /** Begins a request. @returns a function that ends it, with the key of the request, if it was a known one */
-  begin(): (key: string | undefined) => void;
+  beginRequest(): (key: string | undefined) => void;
   /** Attributes the connection to a key, because it carries an endless response to it. */
-  belongsTo(key: string): void;
-  ended(): void;
+  attributeTo(key: string): void;
+  handleClose(): void;
 }
 
 interface Entry {
@@ -78,7 +78,7 @@ export class Connections {
     const entry: Entry = { owner, isStranger: true, requests: 0, isOpen: true, close };
     this.#add(entry);
     return {
-      begin: () => {
+      beginRequest: () => {
         entry.requests++;
         let runs = true;
         return (key) => {
@@ -88,8 +88,8 @@ export class Connections {
           this.#move(entry, key);
         };
       },
-      belongsTo: (key) => this.#move(entry, key),
-      ended: () => this.#end(entry),
+      attributeTo: (key) => this.#move(entry, key),
+      handleClose: () => this.#end(entry),
     };
   }
 
@@ -122,10 +122,10 @@ export class Connections {
   /** Puts a connection behind those of its owner that have been idle longer. */
   #move(entry: Entry, key: string | undefined): void {
     if (!entry.isOpen) return;
-    const own = key === undefined || key === entry.owner ? this.#of(entry).get(entry.owner) : undefined;
-    if (own !== undefined) {
-      own.delete(entry);
-      own.add(entry);
+    const siblings = key === undefined || key === entry.owner ? this.#of(entry).get(entry.owner) : undefined;
+    if (siblings !== undefined) {
+      siblings.delete(entry);
+      siblings.add(entry);
       return;
     }
     this.#remove(entry);

@@ -1,10 +1,10 @@
 /**
- * The request limit of each key in a time window: counted in this process, or lent by a store that several processes
- * serve. This module must not know what is requested.
+ * The request limit of each key in a time window: counted in this process or, if several processes serve the store, borrowed from
+ * the store. This module must not know what is requested.
  */
 import { type PlatError, platError } from '../../errors/index.ts';
-import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
-import type { Loan, Shared } from '../../store/shared.ts';
+import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
+import type { Loan, SharedState } from '../../store/shared.ts';
 import type { RateLimit } from '../options.ts';
 
 /** The remaining allowance of a key in its window. */
@@ -22,11 +22,11 @@ export interface RequestLimiter {
    * @param now milliseconds of a clock that only runs forward
    * @throws PlatError `storeUnavailable`
    */
-  take(key: string, limit: RateLimit, now: number): Allowance | Promise<Allowance>;
+  countRequest(key: string, limit: RateLimit, now: number): Allowance | Promise<Allowance>;
   close(): Promise<void>;
 }
 
-/** A microsecond does not count, since the sum of two times can exceed a window by its rounding error. */
+/** Ignores a microsecond, because the sum of two times can exceed the window by a rounding error. */
 const secondsTo = (end: number, now: number): number => Math.max(1, Math.ceil((end - now) / 1000 - 1e-6));
 
 interface RateWindow {
@@ -38,18 +38,18 @@ interface RateWindow {
 const WINDOW = 200;
 
 /** Counts the requests of each key in one process, in windows that begin with the first request. */
-export class RateLimiter implements RequestLimiter, Reported {
+export class RateLimiter implements RequestLimiter, SizedCache {
   readonly #windows = new Map<string, RateWindow>();
 
   constructor() {
-    reportCache('windows of keys', this);
+    registerCache('windows of keys', this);
   }
 
-  get use(): Reported['use'] {
+  get use(): SizedCache['use'] {
     return { entries: this.#windows.size, bytes: this.#windows.size * WINDOW };
   }
 
-  take(key: string, limit: RateLimit, now: number): Allowance {
+  countRequest(key: string, limit: RateLimit, now: number): Allowance {
     let window = this.#windows.get(key);
     if (window === undefined || window.ends <= now) {
       window = { ends: now + limit.seconds * 1000, used: 0 };
@@ -81,7 +81,7 @@ export function rateLimitHeaders({ limit, remaining, reset }: Allowance): Record
 /**
  * Milliseconds for which an unused loan is kept: during this time, other processes may reject requests because of it.
  */
-const KEPT = 2000;
+const LOAN_LIFETIME = 2000;
 /** Milliseconds for which a key that has used up its window is rejected before the store is queried again. */
 const REFUSED = 500;
 
@@ -99,33 +99,36 @@ interface Borrowed extends Omit<Loan, 'milliseconds' | 'requests'> {
  * large ones far from the limit and single requests near it. Most requests therefore query nothing, and all processes
  * together never exceed the limit.
  */
-export class SharedLimiter implements RequestLimiter, Reported {
-  readonly #shared: Shared;
+export class SharedRateLimiter implements RequestLimiter, SizedCache {
+  readonly #shared: SharedState;
   readonly #timer: NodeJS.Timeout;
   readonly #borrowed = new Map<string, Borrowed>();
   readonly #borrowing = new Map<string, Promise<void>>();
 
-  constructor(shared: Shared) {
+  constructor(shared: SharedState) {
     this.#shared = shared;
-    reportCache('windows of keys', this);
-    this.#timer = setInterval(() => void this.#giveBack(performance.now() - KEPT), KEPT).unref();
+    registerCache('windows of keys', this);
+    this.#timer = setInterval(
+      () => void this.#giveBack(performance.now() - LOAN_LIFETIME),
+      LOAN_LIFETIME,
+    ).unref();
   }
 
-  get use(): Reported['use'] {
+  get use(): SizedCache['use'] {
     return { entries: this.#borrowed.size, bytes: this.#borrowed.size * LOAN };
   }
 
-  async take(key: string, limit: RateLimit, now: number): Promise<Allowance> {
+  async countRequest(key: string, limit: RateLimit, now: number): Promise<Allowance> {
     for (;;) {
-      const own = this.#borrowed.get(key);
-      if (own !== undefined && now < own.ends) {
-        const age = now - own.lentAt;
-        const isUsedUp = own.requests === 0 && own.remaining === 0;
-        const isLeft = own.requests > 0 && age < KEPT;
-        if (isLeft) own.requests--;
+      const borrowed = this.#borrowed.get(key);
+      if (borrowed !== undefined && now < borrowed.ends) {
+        const age = now - borrowed.lentAt;
+        const isUsedUp = borrowed.requests === 0 && borrowed.remaining === 0;
+        const isLeft = borrowed.requests > 0 && age < LOAN_LIFETIME;
+        if (isLeft) borrowed.requests--;
         if (isLeft || (isUsedUp && age < REFUSED)) {
-          const remaining = own.remaining + own.requests;
-          return { limit, remaining, exceeded: !isLeft, reset: secondsTo(own.ends, now) };
+          const remaining = borrowed.remaining + borrowed.requests;
+          return { limit, remaining, exceeded: !isLeft, reset: secondsTo(borrowed.ends, now) };
         }
       }
       await this.#borrow(key, limit, now);

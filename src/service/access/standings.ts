@@ -5,20 +5,20 @@
 import { PlatError } from '../../errors/index.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
 import type { Store } from '../../store/store.ts';
-import type { Standing } from '../exchange.ts';
+import type { KeyStatus } from '../exchange.ts';
 import type { Surface } from '../surface.ts';
 import { authenticate } from './authenticate.ts';
 
-const KEPT = { entries: 10_000, bytes: 4 * 1024 * 1024 };
+const CACHE_BOUNDS = { entries: 10_000, bytes: 4 * 1024 * 1024 };
 /** The size of a standing in bytes. */
-const STANDING = 200;
+const ENTRY_BYTES = 200;
 
-export class Standings {
+export class KeyStatusCache {
   readonly #store: Pick<Store, 'look'>;
   readonly #trust: number;
-  readonly #kept = new BoundedCache<{ readonly since: number; readonly standing: Promise<Standing> }>(
+  readonly #kept = new BoundedCache<{ readonly since: number; readonly standing: Promise<KeyStatus> }>(
     'standings of keys',
-    KEPT,
+    CACHE_BOUNDS,
   );
 
   /** @param trust milliseconds for which a result is valid */
@@ -28,17 +28,17 @@ export class Standings {
   }
 
   /** @param hash of the token of the key */
-  of(hash: string, surface: Surface): Promise<Standing> {
+  statusOf(hash: string, surface: Surface): Promise<KeyStatus> {
     const id = `${surface.name} ${hash}`;
     const now = performance.now();
     const kept = this.#kept.get(id);
     if (kept !== undefined && now - kept.since < this.#trust) return kept.standing;
     const standing = this.#look(hash, surface);
-    this.#kept.put(id, { since: now, standing }, STANDING);
+    this.#kept.put(id, { since: now, standing }, ENTRY_BYTES);
     return standing;
   }
 
-  async #look(hash: string, surface: Surface): Promise<Standing> {
+  async #look(hash: string, surface: Surface): Promise<KeyStatus> {
     try {
       authenticate(await this.#store.look(hash), surface, () => '');
       return 'stands';

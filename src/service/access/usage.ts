@@ -2,9 +2,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { timestampFrom } from '../../dictionary/index.ts';
-import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
+import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
 import { addUse, type KeyStore, type KeyUse, NO_USE } from '../../store/keys/key-store.ts';
-import type { Shared } from '../../store/shared.ts';
+import type { SharedState } from '../../store/shared.ts';
 import type { WalkStep } from '../exchange.ts';
 
 /** What one request adds to the use of its key. */
@@ -16,11 +16,11 @@ export interface RequestUse {
 }
 
 /** How often uses are written to the store, in milliseconds. */
-const EVERY = 2000;
+const FLUSH_INTERVAL = 2000;
 
 /**
- * Milliseconds after which a step is recorded again if another process may still be recording its predecessor, which may itself be
- * waiting for one of its own.
+ * The delays, in milliseconds, after which a step is recorded again because its predecessor is unknown: another process may still be
+ * recording that one, and may itself be waiting for an earlier step.
  */
 const AGAIN = [50, 250, 500];
 
@@ -47,10 +47,10 @@ const recorded = (use: PendingUse): KeyUse => ({
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
 /** Collects the use of every key, and writes it to the store at intervals. */
-export class UsageRecorder implements Reported {
+export class UsageRecorder implements SizedCache {
   readonly #keys: Pick<KeyStore, 'recordUse'>;
   readonly #log: Logger;
-  readonly #shared: Shared | undefined;
+  readonly #shared: SharedState | undefined;
   readonly #timer: NodeJS.Timeout;
   #pending = new Map<string, PendingUse>();
   /** The last step of each key's walk over all listings, if all its pages are requested from this process. */
@@ -64,15 +64,15 @@ export class UsageRecorder implements Reported {
   readonly #sharing = new Map<string, { readonly waiting: WaitingStep[]; done: Promise<void> }>();
   readonly #closing = new AbortController();
 
-  constructor(keys: Pick<KeyStore, 'recordUse'>, log: Logger, shared?: Shared) {
+  constructor(keys: Pick<KeyStore, 'recordUse'>, log: Logger, shared?: SharedState) {
     this.#keys = keys;
     this.#log = log;
     this.#shared = shared;
-    reportCache('accounts of keys', this);
-    this.#timer = setInterval(() => void this.flush(), EVERY).unref();
+    registerCache('accounts of keys', this);
+    this.#timer = setInterval(() => void this.flush(), FLUSH_INTERVAL).unref();
   }
 
-  get use(): Reported['use'] {
+  get use(): SizedCache['use'] {
     const waiting = [...this.#sharing.values()].flatMap((steps) => steps.waiting);
     const steps = [...this.#walks.values(), ...this.#astray.values(), ...waiting];
     const tokens = steps.reduce((sum, { from, reached }) => sum + lengthOf([from, ...reached]), 0);
@@ -81,7 +81,7 @@ export class UsageRecorder implements Reported {
   }
 
   /** @param now milliseconds since 1970 */
-  note(keyId: string, { rows, bytes, window, walk }: RequestUse, now: number): void {
+  addRequest(keyId: string, { rows, bytes, window, walk }: RequestUse, now: number): void {
     const use = this.#useOf(keyId);
     use.requests++;
     use.rows += rows;
@@ -94,7 +94,7 @@ export class UsageRecorder implements Reported {
   }
 
   /** Adds what was sent after a request had been noted. */
-  sent(keyId: string, bytes: number): void {
+  addSentBytes(keyId: string, bytes: number): void {
     this.#useOf(keyId).bytes += bytes;
   }
 
@@ -107,7 +107,7 @@ export class UsageRecorder implements Reported {
    * Records a step where every process finds it. No response waits for that. The steps of a key are recorded one after
    * another; one that continues a waiting step becomes part of it.
    */
-  #share(shared: Shared, keyId: string, step: WalkStep, now: number): void {
+  #share(shared: SharedState, keyId: string, step: WalkStep, now: number): void {
     const steps = this.#sharing.getOrInsertComputed(keyId, () => ({ waiting: [], done: Promise.resolve() }));
     const before = steps.waiting.find(({ reached, ended }) => !ended && reached.includes(step.from));
     if (before !== undefined) {
@@ -125,7 +125,7 @@ export class UsageRecorder implements Reported {
     });
   }
 
-  async #shareNext(shared: Shared, keyId: string, waiting: WaitingStep[]): Promise<void> {
+  async #shareNext(shared: SharedState, keyId: string, waiting: WaitingStep[]): Promise<void> {
     const step = waiting.shift();
     if (step === undefined) return;
     try {
@@ -136,7 +136,7 @@ export class UsageRecorder implements Reported {
   }
 
   /** @returns whether the step completes a walk that skipped nothing */
-  async #noteStep(shared: Shared, keyId: string, step: WalkStep): Promise<boolean> {
+  async #noteStep(shared: SharedState, keyId: string, step: WalkStep): Promise<boolean> {
     const goesOnAstray = this.#astray.get(keyId)?.reached.includes(step.from) === true;
     this.#astray.delete(keyId);
     let noted = await shared.noteSweep(keyId, step);

@@ -8,15 +8,15 @@ import type { Reply, Session } from '../exchange.ts';
 import type { LookupForm } from '../options.ts';
 
 /** A service has a handful of kinds of keys. */
-const KEPT = { entries: 200, bytes: 32 * 1024 * 1024 };
+const CACHE_BOUNDS = { entries: 200, bytes: 32 * 1024 * 1024 };
 /** The approximate size in bytes of a view that is in use: the names and lists of fields of all resources. */
 const VIEW = 170_000;
 
 /** The views of keys. Keys of one role, kind and set of systems share theirs. */
-export class Views {
+export class ViewCache {
   readonly #enumerations: boolean;
   #model: StoreModel | undefined;
-  readonly #views = new BoundedCache<View>('views', KEPT);
+  readonly #views = new BoundedCache<View>('views', CACHE_BOUNDS);
   /** The views of keys that were read lately. */
   #byKey = new WeakMap<KeyRecord, View>();
 
@@ -25,7 +25,7 @@ export class Views {
     this.#enumerations = lookups === 'enumerations';
   }
 
-  of(key: KeyRecord, model: StoreModel): View {
+  viewOf(key: KeyRecord, model: StoreModel): View {
     if (this.#model !== model) {
       this.#model = model;
       this.#views.clear();

@@ -1,15 +1,15 @@
 /** A path of the admin port: its description, and its handler. */
 import type { Clock } from '../../shared/clock.ts';
 import type { Store } from '../../store/store.ts';
-import type { WebhookDesk } from '../../webhooks/desk.ts';
+import type { WebhookControls } from '../../webhooks/desk.ts';
 import type { UsageRecorder } from '../access/usage.ts';
-import type { Given } from '../console/given.ts';
+import type { BodyMembers } from '../console/given.ts';
 import type { History } from '../console/history.ts';
 import type { HistoryKeeper } from '../console/history-keeper.ts';
-import type { Live } from '../console/live.ts';
-import type { LogIn } from '../console/log-in.ts';
+import type { LiveFeed } from '../console/live.ts';
+import type { ConsoleLogin } from '../console/log-in.ts';
 import type { Outlines } from '../console/outlines.ts';
-import type { ReplicaDesk } from '../console/replication.ts';
+import type { ReplicaControls } from '../console/replication.ts';
 import type { Walks } from '../console/walks.ts';
 import type { Json } from '../description/parts.ts';
 import type { Exchange, Reply } from '../exchange.ts';
@@ -24,16 +24,16 @@ export interface AdminContext {
   readonly metrics: Metrics;
   /** Records the use of keys since their accounts were last written. */
   readonly usage: UsageRecorder;
-  readonly logIn: LogIn;
+  readonly logIn: ConsoleLogin;
   /** The requests that this process answered. */
   readonly history: History;
   /** The activity of all processes in the last day. */
   readonly days: HistoryKeeper;
-  readonly live: Live;
+  readonly live: LiveFeed;
   readonly walks: Walks;
   /** Absent: the store is not a replica, or its state is not reported. */
-  readonly replica?: ReplicaDesk | undefined;
-  readonly webhooks?: WebhookDesk | undefined;
+  readonly replica?: ReplicaControls | undefined;
+  readonly webhooks?: WebhookControls | undefined;
   readonly clock: Clock;
   /** Requests of a key, by its kind. */
   readonly limits: Readonly<Record<SurfaceName, RateLimit>>;
@@ -50,7 +50,7 @@ export interface AdminRequest {
   /** The parts of the path that the route has in braces. */
   readonly names: Readonly<Record<string, string>>;
   /** Reads the object in its body. @throws PlatError `requestMalformed`, also for members that the route does not have */
-  readonly given: () => Promise<Given>;
+  readonly given: () => Promise<BodyMembers>;
 }
 
 interface BodySchema {

@@ -4,20 +4,20 @@
  */
 import { randomUUID } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
-import { json, type Reply } from '../exchange.ts';
+import { jsonReply, type Reply } from '../exchange.ts';
 import { ALLOWED, meaningOf, methodNotAllowed } from '../http/methods.ts';
 import {
-  breakOff,
+  abortResponse,
   type HttpRequest,
   type HttpResponse,
   headersOf,
   makeServer,
   writeHead,
 } from '../http/server.ts';
-import { isOfHttp, refuse, whatIsWrong } from '../http/unreadable.ts';
+import { isParseError, refuseUnreadable, unreadableRequestFrom } from '../http/unreadable.ts';
 import type { Metrics } from '../metrics.ts';
 import { resoError } from '../reply/errors.ts';
-import { type Common, commonHeaders } from '../reply/send.ts';
+import { type CommonHeaderValues, commonHeaders } from '../reply/send.ts';
 
 /** A process that is probed. */
 export interface Probed {
@@ -30,7 +30,7 @@ export interface Probed {
 async function readiness({ problems }: Probed): Promise<Reply> {
   const found = await problems();
   const isReady = Object.keys(found).length === 0;
-  const reply = json({ ready: isReady, ...(isReady ? {} : { problems: found }) });
+  const reply = jsonReply({ ready: isReady, ...(isReady ? {} : { problems: found }) });
   return { ...reply, status: isReady ? 200 : 503 };
 }
 
@@ -40,13 +40,13 @@ async function figures({ metrics }: Probed): Promise<Reply> {
 
 /** The responses to probes by their paths; they need no token. */
 export const PROBES = {
-  '/live': async () => json({ live: true }),
+  '/live': async () => jsonReply({ live: true }),
   '/ready': readiness,
   '/metrics': figures,
 } as const satisfies Readonly<Record<string, (probed: Probed) => Promise<Reply>>>;
 
 /** Milliseconds for a request to arrive, for a connection to be idle between two, and for both to end. */
-const PATIENCE = { request: 10_000, idle: 60_000, close: 2000 } as const;
+const TIMEOUTS = { request: 10_000, idle: 60_000, close: 2000 } as const;
 
 interface ProbeServer {
   /** Without a slash at the end. */
@@ -59,26 +59,26 @@ export async function serveProbes(
   probed: Probed,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<ProbeServer> {
-  const common = (): Common => ({ requestId: randomUUID(), now: Date.now(), isOfOperator: true });
+  const common = (): CommonHeaderValues => ({ requestId: randomUUID(), now: Date.now(), isOfOperator: true });
   const server = makeServer(
-    { tls: undefined, requestPatience: PATIENCE.request, idlePatience: PATIENCE.idle },
+    { tls: undefined, requestPatience: TIMEOUTS.request, idlePatience: TIMEOUTS.idle },
     {
       request: (request, response) => {
-        answer(probed, request, response, common()).catch(() => breakOff(response));
+        answer(probed, request, response, common()).catch(() => abortResponse(response));
       },
       connection: () => undefined,
       fault: (error, socket) => {
-        if (isOfHttp(error)) refuse(whatIsWrong(error), socket, common());
+        if (isParseError(error)) refuseUnreadable(unreadableRequestFrom(error), socket, common());
         else socket.destroy();
       },
       connect: (request, socket) =>
-        refuse({ error: methodNotAllowed(String(request.method)), path: '' }, socket, common()),
+        refuseUnreadable({ error: methodNotAllowed(String(request.method)), path: '' }, socket, common()),
     },
   );
   const actual = await server.listen(host, port);
   return {
     address: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
-    close: () => server.close(PATIENCE.close),
+    close: () => server.close(TIMEOUTS.close),
   };
 }
 
@@ -86,7 +86,7 @@ async function answer(
   probed: Probed,
   request: HttpRequest,
   response: HttpResponse,
-  common: Common,
+  common: CommonHeaderValues,
 ): Promise<void> {
   const { method = 'GET', url = '/' } = request;
   const reply = await replyTo(probed, method, url.replace(/\?.*$/s, ''), headersOf(request)).catch(

@@ -1,6 +1,6 @@
 /** Whether a service is ready, and what prevents it. It does not know who asks. */
 import type { Store } from '../../store/store.ts';
-import { spanText } from '../../store/time/clock-jump.ts';
+import { durationText } from '../../store/time/clock-jump.ts';
 import { aheadText } from '../../store/write/bring-back.ts';
 
 /** A further condition of readiness, such as the freshness of a replica. */
@@ -14,7 +14,7 @@ export interface ReadinessCheck {
 async function clockProblem(store: Store): Promise<string | undefined> {
   const jump = await store.clockJump();
   if (jump > 0) {
-    return `the clock was set ahead by ${spanText(jump)} since the store was last written to; writes are refused until the clock is corrected or, if it is correct now and was behind before, until it is confirmed with --allow-clock-jump`;
+    return `the clock was set ahead by ${durationText(jump)} since the store was last written to; writes are refused until the clock is corrected or, if it is correct now and was behind before, until it is confirmed with --allow-clock-jump`;
   }
   const ahead = await store.ahead();
   return ahead === undefined ? undefined : aheadText(ahead);

@@ -1,6 +1,6 @@
 /** Finds the handler of a request to the operator's port: for probes, the console and an operator's own programs. */
 import { platError } from '../../errors/index.ts';
-import { objectIn } from '../console/given.ts';
+import { parseBody } from '../console/given.ts';
 import type { Exchange, Reply } from '../exchange.ts';
 import { ALLOWED, methodNotAllowed } from '../http/methods.ts';
 import type { AdminContext, AdminRequest, AdminRoute } from './admin-route.ts';
@@ -39,7 +39,7 @@ const takes = ({ route }: Found, method: string): boolean =>
   route.method === method || (isReading(method) && route.method === 'GET');
 
 /** Whether a request needs no token. A method that an open path does not support is rejected without one as well. */
-export function isOpenAdminPath({ method }: Pick<Exchange, 'method'>, path: string): boolean {
+export function adminPathAllowsAnonymous({ method }: Pick<Exchange, 'method'>, path: string): boolean {
   const routes = routesOf(path);
   const found = routes.find((each) => takes(each, method)) ?? routes[0];
   return found?.route.isOpen === true;
@@ -55,12 +55,12 @@ export function allowedOf(path: string): string {
 }
 
 /** @throws PlatError `pathNotFound`, `methodNotAllowed` */
-export async function admin(context: AdminContext, exchange: Exchange, path: string): Promise<Reply> {
+export async function answerAdmin(context: AdminContext, exchange: Exchange, path: string): Promise<Reply> {
   const routes = routesOf(path);
   if (routes.length === 0) throw platError('pathNotFound', { path });
   const found = routes.find((each) => takes(each, exchange.method));
   if (found === undefined) throw methodNotAllowed(exchange.method, methodsOf(path).join(' and '));
   const known = Object.keys(found.route.body?.properties ?? {});
-  const given = async () => objectIn(await exchange.body(LONGEST_BODY), known);
+  const given = async () => parseBody(await exchange.body(LONGEST_BODY), known);
   return found.route.answer(context, { exchange, names: found.names, given });
 }

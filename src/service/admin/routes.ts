@@ -5,24 +5,24 @@ import {
   deleteWebhook,
   pauseWebhook,
   resumeWebhook,
-  rotateWebhook,
-  shown,
+  rotateWebhookSecret,
+  withoutSecrets,
 } from '../../webhooks/operations.ts';
 import { allKeys, endKey, keyHistory, newKey } from '../console/keys.ts';
-import { AWAY } from '../console/live.ts';
+import { UNAVAILABLE_EVENT } from '../console/live.ts';
 import { QUARANTINE_OPTIONS, quarantine, replicationAt, retry } from '../console/replication.ts';
 import { rolesInForce } from '../console/roles.ts';
-import { TEXT } from '../description/parts.ts';
-import { json } from '../exchange.ts';
+import { STRING_SCHEMA } from '../description/parts.ts';
+import { jsonReply } from '../exchange.ts';
 import { about } from './about.ts';
 import type { AdminContext, AdminRoute, DescribedRoute } from './admin-route.ts';
 import { PROBES, type Probed } from './probes.ts';
 import { problemsOf } from './readiness.ts';
-import { SEEN_ROUTES } from './seen-routes.ts';
-import { done, newWebhook, replay } from './webhooks.ts';
+import { VIEW_AS_ROUTES } from './seen-routes.ts';
+import { newWebhook, noContentAfter, replay } from './webhooks.ts';
 
 /** @param more what the description says besides */
-const routeOf =
+const makeRoute =
   (method: AdminRoute['method']) =>
   (
     path: string,
@@ -31,9 +31,9 @@ const routeOf =
     more: Pick<AdminRoute, 'body' | 'query' | 'type' | 'isOpen'> = {},
   ): AdminRoute => ({ path, method, summary, answer, ...more });
 
-const get = routeOf('GET');
-const post = routeOf('POST');
-const remove = routeOf('DELETE');
+const get = makeRoute('GET');
+const post = makeRoute('POST');
+const remove = makeRoute('DELETE');
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   get('/live', 'Check whether the process is running', PROBES['/live'], { isOpen: true }),
@@ -52,29 +52,29 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   post(
     '/session',
     'Log in to the console with the token in the body',
-    ({ logIn }, { exchange }) => logIn.begin(exchange),
-    { body: { required: ['token'], properties: { token: TEXT } }, isOpen: true },
+    ({ logIn }, { exchange }) => logIn.beginSession(exchange),
+    { body: { required: ['token'], properties: { token: STRING_SCHEMA } }, isOpen: true },
   ),
-  remove('/session', 'Log out of the console', ({ logIn }, { exchange }) => logIn.end(exchange), {
+  remove('/session', 'Log out of the console', ({ logIn }, { exchange }) => logIn.endSession(exchange), {
     isOpen: true,
   }),
   get(
     '/about',
     'Retrieve the addresses of the interfaces and the names of the roles',
-    async ({ store, addressOf }, { exchange }) => json(await about(store, addressOf, exchange)),
+    async ({ store, addressOf }, { exchange }) => jsonReply(await about(store, addressOf, exchange)),
   ),
   get('/status', 'Retrieve the counts, lag and settings of the store', async ({ store }) =>
-    json(await store.status()),
+    jsonReply(await store.status()),
   ),
   get(
     '/roles',
     'List the roles in force, and the fields of each resource by access class',
-    async ({ store }) => json(rolesInForce(await store.model())),
+    async ({ store }) => jsonReply(rolesInForce(await store.model())),
   ),
   get(
     '/outlines',
     'Retrieve the background of the map of the console as GeoJSON: outlines of places with their names',
-    ({ outlines }) => json(outlines),
+    ({ outlines }) => jsonReply(outlines),
   ),
   get(
     '/keys',
@@ -92,11 +92,11 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
       body: {
         required: ['name', 'kind', 'role'],
         properties: {
-          name: TEXT,
+          name: STRING_SCHEMA,
           kind: { enum: KEY_KINDS },
-          role: TEXT,
-          systems: { type: 'array', items: TEXT },
-          expires: TEXT,
+          role: STRING_SCHEMA,
+          systems: { type: 'array', items: STRING_SCHEMA },
+          expires: STRING_SCHEMA,
         },
       },
     },
@@ -112,15 +112,15 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   get(
     '/history',
     'Retrieve the requests, refusals, failures and times of each surface per minute of the last day, over all processes; null for minutes without data',
-    async ({ days }) => json((await days.day()).surfaces()),
+    async ({ days }) => jsonReply((await days.day()).surfaces()),
   ),
   get('/figures', 'Retrieve the metrics of /metrics as JSON', async ({ metrics }) =>
-    json({ figures: await metrics.figures() }),
+    jsonReply({ figures: await metrics.figures() }),
   ),
   get(
     '/replication',
     'Retrieve the state of the copies of a replica and their history of the last day, and the collections that each key is walking through, as seen by this process',
-    async (context) => json(await replicationAt(context, context.clock.now())),
+    async (context) => jsonReply(await replicationAt(context, context.clock.now())),
   ),
   get(
     '/replication/quarantine',
@@ -132,10 +132,15 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     '/replication/quarantine/retry',
     'Retry the quarantined records of a source, or one of them: the next update requests them again',
     async ({ replica }, { given }) => retry(replica, await given()),
-    { body: { required: ['source'], properties: { source: TEXT, resource: TEXT, key: TEXT } } },
+    {
+      body: {
+        required: ['source'],
+        properties: { source: STRING_SCHEMA, resource: STRING_SCHEMA, key: STRING_SCHEMA },
+      },
+    },
   ),
   get('/webhooks', 'List webhooks with the positions and errors of their deliveries', async ({ store }) =>
-    json({ webhooks: (await store.webhooks.list()).map(shown) }),
+    jsonReply({ webhooks: (await store.webhooks.list()).map(withoutSecrets) }),
   ),
   post(
     '/webhooks',
@@ -145,44 +150,45 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
       body: {
         required: ['url', 'role'],
         properties: {
-          url: TEXT,
-          role: TEXT,
-          resources: { type: 'array', items: TEXT },
-          systems: { type: 'array', items: TEXT },
-          bearer: TEXT,
+          url: STRING_SCHEMA,
+          role: STRING_SCHEMA,
+          resources: { type: 'array', items: STRING_SCHEMA },
+          systems: { type: 'array', items: STRING_SCHEMA },
+          bearer: STRING_SCHEMA,
         },
       },
     },
   ),
   remove('/webhooks/{id}', 'Delete a webhook', ({ store }, { names }) =>
-    done(deleteWebhook(store, names.id ?? '')),
+    noContentAfter(deleteWebhook(store, names.id ?? '')),
   ),
   post(
     '/webhooks/{id}/test',
     'Send the receiver a message without events and return its response',
     async ({ webhooks }, { names }) => {
       if (webhooks === undefined) throw platError('recordNotFound', { resource: 'webhook' });
-      return json(await webhooks.test(names.id ?? ''));
+      return jsonReply(await webhooks.test(names.id ?? ''));
     },
   ),
   post('/webhooks/{id}/pause', 'Pause the deliveries of a webhook', ({ store }, { names }) =>
-    done(pauseWebhook(store, names.id ?? '')),
+    noContentAfter(pauseWebhook(store, names.id ?? '')),
   ),
   post(
     '/webhooks/{id}/resume',
     'Resume the deliveries of a webhook where they stopped',
-    ({ store }, { names }) => done(resumeWebhook(store, names.id ?? '')),
+    ({ store }, { names }) => noContentAfter(resumeWebhook(store, names.id ?? '')),
   ),
   post(
     '/webhooks/{id}/replay',
     'Deliver the changes since a position (a number, start or end) again',
     async ({ store }, { names, given }) => replay(store, names.id ?? '', await given()),
-    { body: { required: ['since'], properties: { since: TEXT } } },
+    { body: { required: ['since'], properties: { since: STRING_SCHEMA } } },
   ),
   post(
     '/webhooks/{id}/rotate',
     'Replace the secret of a webhook; for 24 hours, the old secret also signs',
-    async ({ store }, { names }) => json({ secret: (await rotateWebhook(store, names.id ?? '')).secret }),
+    async ({ store }, { names }) =>
+      jsonReply({ secret: (await rotateWebhookSecret(store, names.id ?? '')).secret }),
   ),
   get(
     '/stream',
@@ -198,7 +204,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
         headers: {},
         body: [],
         events: (until: AbortSignal) => live.events(until, wanted !== null),
-        away: AWAY,
+        away: UNAVAILABLE_EVENT,
       };
     },
     {
@@ -216,4 +222,4 @@ const probed = (context: AdminContext): Probed => ({
 });
 
 /** All paths that an operator may request, for the description. */
-export const DESCRIBED_ROUTES: readonly DescribedRoute[] = [...ADMIN_ROUTES, ...SEEN_ROUTES];
+export const DESCRIBED_ROUTES: readonly DescribedRoute[] = [...ADMIN_ROUTES, ...VIEW_AS_ROUTES];

@@ -3,7 +3,7 @@ import { FACET_OPTIONS } from '../console/facet-request.ts';
 import type { DescribedRoute } from './admin-route.ts';
 
 /** The role or key: the paths before those of a surface. */
-const EYES = [
+const VIEWERS = [
   ['/as/role/{role}/{surface}', 'a key of this role'],
   ['/as/key/{id}/{surface}', 'this key'],
 ] as const;
@@ -11,7 +11,7 @@ const EYES = [
 /**
  * The interfaces as another role or key. `see-as.ts` redirects them to their surface before a path is looked up here.
  */
-export const SEEN_ROUTES: readonly DescribedRoute[] = EYES.flatMap(([root, who]): DescribedRoute[] => [
+export const VIEW_AS_ROUTES: readonly DescribedRoute[] = VIEWERS.flatMap(([root, who]): DescribedRoute[] => [
   {
     path: `${root}/{path}`,
     method: 'GET',

@@ -5,8 +5,8 @@
 import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import { createWebhook, replayWebhook } from '../../webhooks/operations.ts';
-import { type Given, textIn } from '../console/given.ts';
-import { json, type Reply } from '../exchange.ts';
+import { type BodyMembers, requireString } from '../console/given.ts';
+import { jsonReply, type Reply } from '../exchange.ts';
 
 /**
  * Through this port, a webhook never leads into a private network, which anyone with a token could otherwise explore.
@@ -14,33 +14,33 @@ import { json, type Reply } from '../exchange.ts';
 const ON_THE_INTERNET = { privateHosts: false } as const;
 
 /** @throws PlatError `requestMalformed`; `usage` as of `createWebhook` */
-export async function newWebhook(store: Store, given: Given): Promise<Reply> {
+export async function newWebhook(store: Store, given: BodyMembers): Promise<Reply> {
   const made = await createWebhook(store, {
-    url: textIn(given, 'url'),
-    role: textIn(given, 'role'),
+    url: requireString(given, 'url'),
+    role: requireString(given, 'role'),
     resources: textsIn(given, 'resources'),
     systems: textsIn(given, 'systems'),
-    bearer: given.bearer === undefined ? null : textIn(given, 'bearer'),
+    bearer: given.bearer === undefined ? null : requireString(given, 'bearer'),
     ...ON_THE_INTERNET,
   });
-  return { ...json(made), status: 201 };
+  return { ...jsonReply(made), status: 201 };
 }
 
 /** @throws PlatError `requestMalformed` */
-function textsIn(given: Given, name: string): string[] {
+function textsIn(given: BodyMembers, name: string): string[] {
   const texts = given[name] ?? [];
   if (Array.isArray(texts) && texts.every((each) => typeof each === 'string')) return texts;
   throw platError('requestMalformed', { reason: `${name} is not a list of strings` });
 }
 
 /** @throws PlatError `requestMalformed`; `usage` for an unknown position */
-export async function replay(store: Store, id: string, given: Given): Promise<Reply> {
-  const since = typeof given.since === 'number' ? String(given.since) : textIn(given, 'since');
-  return done(replayWebhook(store, id, since));
+export async function replay(store: Store, id: string, given: BodyMembers): Promise<Reply> {
+  const since = typeof given.since === 'number' ? String(given.since) : requireString(given, 'since');
+  return noContentAfter(replayWebhook(store, id, since));
 }
 
 /** A response without content, once an action is complete. */
-export async function done(work: Promise<void>): Promise<Reply> {
+export async function noContentAfter(work: Promise<void>): Promise<Reply> {
   await work;
   return { status: 204, headers: {}, body: [] };
 }

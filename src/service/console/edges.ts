@@ -1,7 +1,7 @@
 /** Suitable edges of the ranges of a histogram. This module knows only numbers. */
 import type { Histogram } from '../../compile/read.ts';
 
-/** Three in each power of ten; few fields have values outside of them. */
+/** Three edges in each power of ten; few fields have values outside of them. */
 export const ROUGH_EDGES: readonly number[] = Array.from({ length: 11 }, (_, power) => power - 1).flatMap(
   (power) => [1, 2, 5].map((digit) => Number(`${digit}e${power}`)),
 );
@@ -20,7 +20,7 @@ export function rangeEdges({ records, least, greatest }: Histogram, isWhole: boo
   const most = records.reduce((sum, each) => sum + each, 0) * BEYOND;
   const first = edgeBeyond(records, most);
   const last = records.length - 1 - edgeBeyond(records.toReversed(), most);
-  // The range at a place ends at the edge of that place, and begins at the one before.
+  // The range at an index ends at the edge with that index, and begins at the previous edge.
   const from = Math.max(least, ROUGH_EDGES[first - 1] ?? least);
   const to = Math.min(greatest, ROUGH_EDGES[last] ?? greatest);
   const width = roundWidth((to - from) / RANGES, isWhole);

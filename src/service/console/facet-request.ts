@@ -8,16 +8,16 @@ import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { NativeNames } from '../../query/native/names.ts';
 import { type Item, readList } from '../../query/native/parameters.ts';
-import { fieldIn } from '../../query/native/request.ts';
+import { bindField } from '../../query/native/request.ts';
 import { fieldUnknown } from '../../query/odata/expression.ts';
 import { type OptionText, shown, typeMismatch } from '../../query/odata/option-text.ts';
 import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
 import { parseResourcePath } from '../../query/odata/resource-path.ts';
 import type { ResourceSchema } from '../../query/schema.ts';
-import type { KeyedExchange } from '../exchange.ts';
-import { understand } from '../native/accounts.ts';
+import type { AuthenticatedExchange } from '../exchange.ts';
+import { bindAccounts } from '../native/accounts.ts';
 import { bindListings, listingNames, listingResource } from '../native/listings.ts';
-import { bind, nativeExchange, type RoutedExchange } from '../native/native-request.ts';
+import { bindRequest, nativeExchange, type RoutedExchange } from '../native/native-request.ts';
 import { openHouseNames, openHouseResource } from '../native/parts.ts';
 import { valueAsConfigured } from '../reso/written-values.ts';
 
@@ -72,35 +72,35 @@ interface AskedPart extends Pick<FacetPart, 'query'> {
   readonly fieldOf: (source: OptionText, item: Item) => Counted;
 }
 
-interface Asked extends Pick<FacetRequest, 'collection' | 'written'> {
+interface RequestedCounts extends Pick<FacetRequest, 'collection' | 'written'> {
   readonly parts: readonly AskedPart[];
 }
 
 const ofField = (field: Field): Counted => ({ kind: 'field', field });
 
 /**
- * @param given the path below the root of the counts, percent-encoded
+ * @param facetPath the path below the root of the counts, percent-encoded
  * @throws PlatError `pathNotFound`, `resourceUnknown`, `fieldUnknown`, `typeMismatch`, `optionInvalid`, and the errors
  * of the filter
  */
-export function facetRequest(request: KeyedExchange, given: string): FacetRequest {
+export function facetRequest(request: AuthenticatedExchange, facetPath: string): FacetRequest {
   const { exchange } = request;
   const { nativeRoot } = exchange.surface;
-  const isNative = nativeRoot !== undefined && `/${given}`.startsWith(nativeRoot);
+  const isNative = nativeRoot !== undefined && `/${facetPath}`.startsWith(nativeRoot);
   const asked = isNative
-    ? askedOfNative({ ...nativeExchange(request), takes: ['_filter'] }, given)
-    : askedOfReso(request, given);
+    ? parseNativeCounts({ ...nativeExchange(request), takes: ['_filter'] }, facetPath)
+    : parseResoCounts(request, facetPath);
   const { collection, written } = asked;
-  const own = new URLSearchParams(exchange.query);
-  const measured = measuredField(asked, own.get('histogram') ?? '');
-  const edges = edgesIn(own.get('edges'));
-  return { collection, written, ...countedFields(asked, own.get('fields') ?? ''), measured, edges };
+  const parameters = new URLSearchParams(exchange.query);
+  const measured = measuredField(asked, parameters.get('histogram') ?? '');
+  const edges = edgesIn(parameters.get('edges'));
+  return { collection, written, ...countedFields(asked, parameters.get('fields') ?? ''), measured, edges };
 }
 
-function askedOfReso({ exchange, session }: KeyedExchange, given: string): Asked {
+function parseResoCounts({ exchange, session }: AuthenticatedExchange, facetPath: string): RequestedCounts {
   const { schema } = session.view;
   const options = parseQueryOptions(exchange.query);
-  const path = parseResourcePath(given, schema, options.aliases);
+  const path = parseResourcePath(facetPath, schema, options.aliases);
   if (path.kind !== 'collection' || path.steps.length > 0) {
     throw platError('pathNotFound', { path: exchange.path });
   }
@@ -119,20 +119,20 @@ function resoField(schema: ResourceSchema, source: OptionText, { text, position 
   throw fieldUnknown(schema, source, { name: text, start: position - 1 });
 }
 
-function askedOfNative(request: RoutedExchange, given: string): Asked {
+function parseNativeCounts(request: RoutedExchange, facetPath: string): RequestedCounts {
   const asPart = (names: NativeNames, query: FacetPart['query']): AskedPart => ({
     query,
     fieldOf({ option }, item) {
       const found = names.find(item.text);
-      return found.kind === 'constant' ? found : ofField(fieldIn(option, item, names));
+      return found.kind === 'constant' ? found : ofField(bindField(option, item, names));
     },
   });
-  const asked = (collection: string, ...parts: readonly AskedPart[]): Asked => ({
+  const asked = (collection: string, ...parts: readonly AskedPart[]): RequestedCounts => ({
     collection,
     parts,
     written: (_field, value) => value,
   });
-  switch (given.slice(given.indexOf('/') + 1)) {
+  switch (facetPath.slice(facetPath.indexOf('/') + 1)) {
     case 'listings': {
       const { filter } = bindListings(request);
       const resource = listingResource(request);
@@ -140,13 +140,13 @@ function askedOfNative(request: RoutedExchange, given: string): Asked {
     }
     case 'openhouses': {
       const names = openHouseNames(request);
-      const { filter } = bind(request, names);
+      const { filter } = bindRequest(request, names);
       const { resource } = openHouseResource(request);
       return asked(names.collection, asPart(names, { resource, filter }));
     }
     case 'accounts': {
       const { schema } = request.session.view;
-      const parts = understand(request).map(({ type, names, asked: { filter } }) =>
+      const parts = bindAccounts(request).map(({ type, names, asked: { filter } }) =>
         asPart(names, { resource: schema.of(type).resource, filter }),
       );
       if (parts.length === 0) throw platError('resourceUnknown', { name: 'accounts' });
@@ -158,7 +158,7 @@ function askedOfNative(request: RoutedExchange, given: string): Asked {
 }
 
 /** The counted fields of each part, each field once. */
-function countedFields({ parts }: Asked, text: string): Pick<FacetRequest, 'names' | 'parts'> {
+function countedFields({ parts }: RequestedCounts, text: string): Pick<FacetRequest, 'names' | 'parts'> {
   const source = { option: 'fields', text };
   const found = new Map<Field | string, { readonly name: string; readonly of: readonly Counted[] }>();
   for (const item of readList('fields', text)) {
@@ -192,7 +192,7 @@ function refuseLong(source: OptionText, item: Item, { type, collection, lookup }
   }
 }
 
-function measuredField({ parts }: Asked, text: string): AskedField | undefined {
+function measuredField({ parts }: RequestedCounts, text: string): AskedField | undefined {
   if (text === '') return undefined;
   const source = { option: 'histogram', text };
   const item = { text: text.trim(), position: 1 };

@@ -5,7 +5,7 @@
 import type { Facets, FieldFacet, Histogram, HistogramRanges, RecordQuery } from '../../compile/read.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { typeMismatch } from '../../query/odata/option-text.ts';
-import { asking, json, type KeyedExchange, type Reply } from '../exchange.ts';
+import { type AuthenticatedExchange, jsonReply, queryContext, type Reply } from '../exchange.ts';
 import { ROUGH_EDGES, rangeEdges } from './edges.ts';
 import { type FacetPart, type FacetRequest, facetRequest } from './facet-request.ts';
 
@@ -16,11 +16,11 @@ const MOST_VALUES = 50;
 /** The maximum number of values of a field that are added up when several resources are counted together. */
 const MOST_ADDED = 10_000;
 
-/** @param given the path below `FACETS_ROOT`, percent-encoded */
-export async function facets(request: KeyedExchange, given: string): Promise<Reply> {
+/** @param facetPath the path below `FACETS_ROOT`, percent-encoded */
+export async function answerFacets(request: AuthenticatedExchange, facetPath: string): Promise<Reply> {
   const { context, exchange, session } = request;
   exchange.timings.start('parse');
-  const asked = facetRequest(request, given);
+  const asked = facetRequest(request, facetPath);
   const { collection, names, parts, measured, written } = asked;
   exchange.timings.start('store');
   const count = (
@@ -28,15 +28,15 @@ export async function facets(request: KeyedExchange, given: string): Promise<Rep
     of: readonly Field[],
     spread?: HistogramRanges,
   ): Promise<Facets> => {
-    const query: RecordQuery = { ...asking(session), ...wanted };
+    const query: RecordQuery = { ...queryContext(session), ...wanted };
     const most = parts.length > 1 ? MOST_ADDED : MOST_VALUES;
     return session.model.stores(query.resource.name) || query.resource.fromChanges
       ? context.store.facets({ query, fields: of, most, histogram: spread }, context.read)
-      : Promise.resolve(nothing(of, spread));
+      : Promise.resolve(emptyFacets(of, spread));
   };
-  const histogram = await spreadOf(asked, (rough) => {
+  const histogram = await resolveHistogram(asked, (rough) => {
     const [part] = parts;
-    return part === undefined ? Promise.resolve(nothing([], rough)) : count(part, [], rough);
+    return part === undefined ? Promise.resolve(emptyFacets([], rough)) : count(part, [], rough);
   });
   const found = await Promise.all(
     parts.map(async (part) => {
@@ -45,13 +45,13 @@ export async function facets(request: KeyedExchange, given: string): Promise<Rep
     }),
   );
   exchange.timings.start('encode');
-  return json(
+  return jsonReply(
     {
       resource: collection,
       records: found.reduce((sum, { records }) => sum + records, 0),
       fields: names.map((name, at) => {
         const of = found.flatMap(({ fields }) => fields[at] ?? []);
-        return { field: name, ...(of.length === 1 ? of[0] : added(name, of)) };
+        return { field: name, ...(of.length === 1 ? of[0] : sumFacets(name, of)) };
       }),
       histogram: histogram && { field: measured?.name, edges: histogram.edges, ...found[0]?.histogram },
     },
@@ -91,7 +91,7 @@ function partOf(
 /**
  * The counts of several parts together. @throws PlatError `typeMismatch` if one has more values than can be added up
  */
-function added(name: string, parts: readonly Shown[]): Shown {
+function sumFacets(name: string, parts: readonly Shown[]): Shown {
   if (parts.some(({ more }) => more > 0)) {
     throw typeMismatch({ option: 'fields', text: name }, 0, `${name} has too many values to be counted`);
   }
@@ -110,7 +110,7 @@ function added(name: string, parts: readonly Shown[]): Shown {
 }
 
 /** The field that is grouped into ranges, and the ranges: fitting ones if none are given. */
-async function spreadOf(
+async function resolveHistogram(
   { measured, edges }: FacetRequest,
   count: (rough: HistogramRanges) => Promise<Facets>,
 ): Promise<HistogramRanges | undefined> {
@@ -127,7 +127,7 @@ async function fittingEdges(
   return histogram === undefined ? [] : rangeEdges(histogram, field.type.kind === 'integer');
 }
 
-function nothing(fields: readonly Field[], ranges: HistogramRanges | undefined): Facets {
+function emptyFacets(fields: readonly Field[], ranges: HistogramRanges | undefined): Facets {
   const none: Histogram | undefined = ranges && {
     records: Array.from({ length: ranges.edges.length + 1 }, () => 0),
     none: 0,

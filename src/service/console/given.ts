@@ -1,9 +1,9 @@
 /** Reads JSON bodies of the admin port. It must not know their purpose. */
 import { platError } from '../../errors/index.ts';
-import { isObject, parsedJson } from '../../shared/json.ts';
+import { isObject, tryParseJson } from '../../shared/json.ts';
 
 /** The members of the object in a body. */
-export type Given = Readonly<Record<string, unknown>>;
+export type BodyMembers = Readonly<Record<string, unknown>>;
 
 /**
  * The object in a body. A member with a wrong name is not ignored: a key whose `systems` were misspelled would see every system.
@@ -11,8 +11,8 @@ export type Given = Readonly<Record<string, unknown>>;
  * @param known the names of its members
  * @throws PlatError `requestMalformed`
  */
-export function objectIn(body: Buffer, known: readonly string[]): Given {
-  const given = parsedJson(body.toString());
+export function parseBody(body: Buffer, known: readonly string[]): BodyMembers {
+  const given = tryParseJson(body.toString());
   if (!isObject(given)) throw platError('requestMalformed', { reason: 'the body is not a JSON object' });
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return given;
@@ -22,7 +22,7 @@ export function objectIn(body: Buffer, known: readonly string[]): Given {
 }
 
 /** A member that must be a non-empty string. @throws PlatError `requestMalformed` */
-export function textIn(given: Given, name: string): string {
+export function requireString(given: BodyMembers, name: string): string {
   const value = given[name];
   if (typeof value === 'string' && value.trim() !== '') return value.trim();
   throw platError('requestMalformed', { reason: `the body has no string ${name}` });

@@ -14,7 +14,7 @@ import { SURFACES, type SurfaceName } from '../surface.ts';
 export const TIMES: readonly number[] = Array.from({ length: 18 }, (_, at) => 0.25 * 2 ** at);
 
 /** A process that counted without interruption. Moments are milliseconds since 1970. */
-export interface Counted {
+export interface CountingProcess {
   readonly from: number;
   /** For other processes: the time of the last write. */
   readonly to: number;
@@ -52,14 +52,14 @@ interface Covered {
   /** The start of the first minute, in milliseconds since 1970. */
   readonly from: number;
   /** The most recently active come first. */
-  readonly processes: readonly Counted[];
+  readonly processes: readonly CountingProcess[];
   /** Further processes. */
   readonly more: number;
 }
 
 export class HistoryDay {
   readonly #from: number;
-  readonly #processes: readonly Counted[];
+  readonly #processes: readonly CountingProcess[];
   /** For each minute, what each process counted in it; undefined if none is known to have counted. */
   readonly #minutes: readonly (readonly MinuteFigures[] | undefined)[];
 
@@ -70,7 +70,7 @@ export class HistoryDay {
    * @param last the last one
    */
   constructor(
-    processes: readonly Counted[],
+    processes: readonly CountingProcess[],
     minutes: readonly MinuteFigures[],
     { first, last }: { readonly first: number; readonly last: number },
   ) {

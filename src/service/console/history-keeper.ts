@@ -7,8 +7,8 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Clock } from '../../shared/clock.ts';
 import { type HistoryStep, type HistoryStore, MINUTE } from '../../store/history-store.ts';
-import { History, MINUTES } from './history.ts';
-import { type Counted, HistoryDay } from './history-day.ts';
+import { History, MINUTES_PER_DAY } from './history.ts';
+import { type CountingProcess, HistoryDay } from './history-day.ts';
 
 export class HistoryKeeper {
   /** Identifies this process in the store; after a restart, it has another id. */
@@ -18,28 +18,28 @@ export class HistoryKeeper {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #log: Logger;
   readonly #timer: NodeJS.Timeout;
-  /** Whether there is anything of this process in the store. */
+  /** Whether the store contains steps of this process. */
   #isKept = false;
   /** Whether the last attempt to write failed: the log reports this once, not every minute. */
   #isFailing = false;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(
-    own: History,
+    history: History,
     {
       store,
       clock,
       log,
     }: { readonly store: HistoryStore; readonly clock: Pick<Clock, 'now'>; readonly log: Logger },
   ) {
-    this.#own = own;
+    this.#own = history;
     this.#store = store;
     this.#clock = clock;
     this.#log = log;
     this.#timer = setInterval(() => void this.flush(), MINUTE).unref();
   }
 
-  /** Writes what has changed since it last did. */
+  /** Writes the steps that have changed since the last write. */
   flush(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write(this.#own.takeChanged()));
     return this.#writing;
@@ -48,7 +48,7 @@ export class HistoryKeeper {
   async #write(changed: ReadonlySet<number>): Promise<void> {
     if (changed.size === 0) return;
     const now = this.#clock.now();
-    const oldest = Math.floor(now / MINUTE) - MINUTES;
+    const oldest = Math.floor(now / MINUTE) - MINUTES_PER_DAY;
     const steps = [...changed].filter((at) => at >= oldest);
     try {
       await this.#store.write(
@@ -70,10 +70,10 @@ export class HistoryKeeper {
   async day(): Promise<HistoryDay> {
     const now = this.#clock.now();
     const last = Math.floor(now / MINUTE);
-    const first = last - MINUTES + 1;
+    const first = last - MINUTES_PER_DAY + 1;
     const kept = await this.#store.since(History.stepAt(first * MINUTE));
     const others = kept.filter(({ process }) => process !== this.#process);
-    const own = Array.from({ length: MINUTES }, (_, ahead) => this.#own.minute(first + ahead));
+    const own = Array.from({ length: MINUTES_PER_DAY }, (_, ahead) => this.#own.minute(first + ahead));
     return new HistoryDay(
       [{ from: this.#own.began, to: now, isThis: true }, ...countedBy(others)],
       [...own.filter((minute) => minute !== undefined), ...others.flatMap(({ minutes }) => minutes)],
@@ -81,7 +81,7 @@ export class HistoryKeeper {
     );
   }
 
-  /** Writes the rest, and that it counted up to now, unless there were no requests at all. */
+  /** Writes the remaining steps, and that this process counted until now, unless there were no requests at all. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#writing;
@@ -92,7 +92,7 @@ export class HistoryKeeper {
 }
 
 /** The time during which each process is known to have counted. */
-function countedBy(steps: readonly HistoryStep[]): Counted[] {
+function countedBy(steps: readonly HistoryStep[]): CountingProcess[] {
   const processes = Map.groupBy(steps, ({ process }) => process);
   return [...processes.values()].map((of) => ({
     from: Math.min(...of.map(({ countedFrom }) => countedFrom)),

@@ -17,20 +17,20 @@ interface Ended {
   readonly bytes: number;
 }
 
-export const MINUTES = 24 * 60;
+export const MINUTES_PER_DAY = 24 * 60;
 
 /** Keys of a minute that have figures of their own; the others are combined. */
 const MOST_KEYS = 200;
 const OTHERS = 'others';
 
-interface OfSurface {
+interface SurfaceCounts {
   requests: number;
   refused: number;
   failed: number;
   readonly times: number[];
 }
 
-interface OfKey {
+interface KeyCounts {
   requests: number;
   rows: number;
   bytes: number;
@@ -40,14 +40,14 @@ interface OfKey {
 interface Minute {
   /** Minutes since 1970. */
   readonly at: number;
-  readonly surfaces: Map<SurfaceName, OfSurface>;
-  readonly keys: Map<string, OfKey>;
+  readonly surfaces: Map<SurfaceName, SurfaceCounts>;
+  readonly keys: Map<string, KeyCounts>;
 }
 
 const stepOf = (minute: number): number => minute - (minute % STEP_MINUTES);
 
 export class History {
-  readonly #minutes: (Minute | undefined)[] = new Array(MINUTES);
+  readonly #minutes: (Minute | undefined)[] = new Array(MINUTES_PER_DAY);
   /** Since when it counts; milliseconds since 1970. */
   readonly began: number;
   /** The steps that have changed since they were last taken; minutes since 1970. */
@@ -58,7 +58,7 @@ export class History {
     this.began = now;
   }
 
-  note({ surface, status, seconds, key, rows, bytes }: Ended, now: number): void {
+  addRequest({ surface, status, seconds, key, rows, bytes }: Ended, now: number): void {
     const minute = this.#changing(now);
     const figures = minute.surfaces.getOrInsertComputed(surface, newSurface);
     figures.requests++;
@@ -75,7 +75,7 @@ export class History {
   }
 
   /** Records a request of a key that was rejected because of its request limit. */
-  noteLimited(key: string, now: number): void {
+  addRateLimited(key: string, now: number): void {
     useIn(this.#changing(now), key).limited++;
   }
 
@@ -87,10 +87,10 @@ export class History {
 
   #minuteOf(now: number): Minute {
     const at = Math.floor(now / MINUTE);
-    const known = this.#minutes[at % MINUTES];
+    const known = this.#minutes[at % MINUTES_PER_DAY];
     if (known?.at === at) return known;
     const minute: Minute = { at, surfaces: new Map(), keys: new Map() };
-    this.#minutes[at % MINUTES] = minute;
+    this.#minutes[at % MINUTES_PER_DAY] = minute;
     return minute;
   }
 
@@ -99,12 +99,14 @@ export class History {
    * 1970
    */
   minute(at: number): Minute | undefined {
-    const minute = this.#minutes[at % MINUTES];
+    const minute = this.#minutes[at % MINUTES_PER_DAY];
     return minute?.at === at ? minute : undefined;
   }
 
   /** The requests of the present minute, by surface. */
-  present(now: number): Partial<Record<SurfaceName, { readonly requests: number; readonly failed: number }>> {
+  currentMinute(
+    now: number,
+  ): Partial<Record<SurfaceName, { readonly requests: number; readonly failed: number }>> {
     const { surfaces } = this.#minuteOf(now);
     return Object.fromEntries(
       [...surfaces].map(([name, { requests, failed }]) => [name, { requests, failed }]),
@@ -138,16 +140,16 @@ export class History {
   }
 }
 
-const newSurface = (): OfSurface => ({
+const newSurface = (): SurfaceCounts => ({
   requests: 0,
   refused: 0,
   failed: 0,
   times: Array.from({ length: TIMES.length }, () => 0),
 });
-const newKey = (): OfKey => ({ requests: 0, rows: 0, bytes: 0, limited: 0 });
+const newKeyCounts = (): KeyCounts => ({ requests: 0, rows: 0, bytes: 0, limited: 0 });
 
 /** The use of a key in a minute; beyond the maximum number of keys, they are combined. */
-function useIn({ keys }: Minute, key: string): OfKey {
+function useIn({ keys }: Minute, key: string): KeyCounts {
   const isKept = keys.has(key) || keys.size < MOST_KEYS;
-  return keys.getOrInsertComputed(isKept ? key : OTHERS, newKey);
+  return keys.getOrInsertComputed(isKept ? key : OTHERS, newKeyCounts);
 }

@@ -4,12 +4,12 @@
  */
 import { KEY_KINDS } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
-import { createKey, expiry, keyName, revokeKey } from '../../store/keys/new-key.ts';
+import { checkKeyName, createKey, parseExpiry, revokeKey } from '../../store/keys/new-key.ts';
 import type { Store } from '../../store/store.ts';
-import { json, type Reply } from '../exchange.ts';
+import { jsonReply, type Reply } from '../exchange.ts';
 import type { RateLimit } from '../options.ts';
 import type { SurfaceName } from '../surface.ts';
-import { type Given, textIn } from './given.ts';
+import { type BodyMembers, requireString } from './given.ts';
 import type { DayOfKey } from './history-day.ts';
 import type { HistoryKeeper } from './history-keeper.ts';
 
@@ -30,16 +30,16 @@ export async function allKeys(
   const kinds = new Map(records.map(({ id, kind }) => [id, kind]));
   const day = await days.day();
   const used = day.keys((id) => Math.ceil(limits[kinds.get(id) ?? 'api'].seconds / 60));
-  return json({ keys: records.map((key) => ({ ...key, lastDay: used.get(key.id) ?? IDLE })), limits });
+  return jsonReply({ keys: records.map((key) => ({ ...key, lastDay: used.get(key.id) ?? IDLE })), limits });
 }
 
 /**
- * @throws PlatError `requestMalformed`; `optionInvalid` for an unknown kind; `usage` as in `createKey`, `keyName` and
- * `expiry`
+ * @throws PlatError `requestMalformed`; `optionInvalid` for an unknown kind; `usage` as in `createKey`, `checkKeyName` and
+ * `parseExpiry`
  */
-export async function newKey(store: Store, given: Given): Promise<Reply> {
-  const name = keyName(textIn(given, 'name'));
-  const kindText = textIn(given, 'kind');
+export async function newKey(store: Store, given: BodyMembers): Promise<Reply> {
+  const name = checkKeyName(requireString(given, 'name'));
+  const kindText = requireString(given, 'kind');
   const kind = KEY_KINDS.find((each) => each === kindText);
   if (kind === undefined) {
     throw platError('optionInvalid', { name: 'kind', value: kindText, expected: KEY_KINDS.join(', ') });
@@ -48,15 +48,15 @@ export async function newKey(store: Store, given: Given): Promise<Reply> {
   if (!Array.isArray(systems) || !systems.every((each) => typeof each === 'string')) {
     throw platError('requestMalformed', { reason: 'systems is not a list of strings' });
   }
-  const until = expires === undefined || expires === '' ? undefined : textIn(given, 'expires');
-  const expiresAt = expiry(until);
+  const until = expires === undefined || expires === '' ? undefined : requireString(given, 'expires');
+  const expiresAt = parseExpiry(until);
   if (expiresAt !== null && Date.parse(expiresAt) <= (await store.now())) {
     const reason = `Expires is ${until}, which is in the past: the key would never be valid.`;
     throw platError('usage', { reason });
   }
-  const asked = { name, kind, role: textIn(given, 'role'), systems, expiresAt };
+  const asked = { name, kind, role: requireString(given, 'role'), systems, expiresAt };
   const { key, token } = await createKey(store, asked);
-  return { ...json({ key, token }), status: 201 };
+  return { ...jsonReply({ key, token }), status: 201 };
 }
 
 /** The usage of a key in the last day. @throws PlatError `recordNotFound` */
@@ -67,7 +67,7 @@ export async function keyHistory(
 ): Promise<Reply> {
   const isKnown = (await keys.list()).some((key) => key.id === id);
   if (!isKnown) throw platError('recordNotFound', { resource: 'key' });
-  return json((await days.day()).key(id));
+  return jsonReply((await days.day()).key(id));
 }
 
 /** @throws PlatError `recordNotFound` */

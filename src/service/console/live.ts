@@ -7,14 +7,14 @@
 const EVERY = 2000;
 
 /** The store is unavailable: the clients are notified, and learn the reason by a request. */
-export const AWAY = 'event: away\ndata: {}\n\n';
+export const UNAVAILABLE_EVENT = 'event: away\ndata: {}\n\n';
 
 /** The maximum number of simultaneous clients; each keeps a connection open. */
 const MOST = 100;
 
 /** Data on replication in addition to the figures, for clients that show it. */
 interface LiveReplication {
-  /** All of it. */
+  /** The complete data. */
   readonly whole: () => Promise<object>;
   /** Omits what changes with time alone: data that is otherwise unchanged is sent again only from time to time. */
   readonly lasting: (whole: object) => string;
@@ -32,11 +32,11 @@ interface Waiting {
   readonly take: (text: string) => void;
 }
 
-export class Live {
+export class LiveFeed {
   readonly #read: () => Promise<object>;
   readonly #replication: LiveReplication;
   readonly #every: number;
-  /** Those who wait for the next event. */
+  /** The clients that wait for the next event. */
   #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | undefined;
   #looking = 0;
@@ -120,7 +120,7 @@ export class Live {
       const whole = await this.#replication.whole();
       return { figures, replication: onlyNews && !this.#isNew(whole) ? '' : eventOf('replication', whole) };
     } catch {
-      return { figures: AWAY, replication: '' };
+      return { figures: UNAVAILABLE_EVENT, replication: '' };
     }
   }
 

@@ -4,14 +4,14 @@
  */
 import { hashToken } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
-import { isObject, parsedJson } from '../../shared/json.ts';
+import { isObject, tryParseJson } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
 import { authenticate } from '../access/authenticate.ts';
 import { RateLimiter, rateLimited } from '../access/rate-limits.ts';
-import { type Exchange, json, type Reply } from '../exchange.ts';
+import { type Exchange, jsonReply, type Reply } from '../exchange.ts';
 import { SURFACE } from '../surface.ts';
 import { refuseOtherSites } from './same-site.ts';
-import { Sessions } from './sessions.ts';
+import { ConsoleSessions } from './sessions.ts';
 
 /** Attempts per address; a token cannot be guessed, and this limits the load on logs and the store. */
 const ATTEMPTS = { requests: 10, seconds: 60 };
@@ -19,9 +19,9 @@ const ATTEMPTS = { requests: 10, seconds: 60 };
 /** Longer than any token with its member name. */
 const LONGEST_BODY = 4096;
 
-export class LogIn {
+export class ConsoleLogin {
   readonly #store: Pick<Store, 'look' | 'now'>;
-  readonly #sessions = new Sessions();
+  readonly #sessions = new ConsoleSessions();
   readonly #attempts = new RateLimiter();
 
   constructor(store: Pick<Store, 'look' | 'now'>) {
@@ -32,9 +32,9 @@ export class LogIn {
    * Begins a session with the token in the body, `{"token":"…"}`.
    * @throws PlatError as in `authenticate` and `refuseOtherSites`; `rateLimited` for an address with too many attempts
    */
-  async begin(exchange: Exchange): Promise<Reply> {
+  async beginSession(exchange: Exchange): Promise<Reply> {
     refuseOtherSites(exchange);
-    const allowance = this.#attempts.take(exchange.client, ATTEMPTS, performance.now());
+    const allowance = this.#attempts.countRequest(exchange.client, ATTEMPTS, performance.now());
     if (allowance.exceeded) throw rateLimited(allowance);
     const tokenHash = hashToken(tokenIn(await exchange.body(LONGEST_BODY)));
     const seen = await this.#store.look(tokenHash);
@@ -42,11 +42,11 @@ export class LogIn {
     const before = secretIn(exchange);
     if (before !== undefined) this.#sessions.end(before);
     const secret = this.#sessions.open(tokenHash, seen.now);
-    return json({ key: { id, name, role } }, { 'set-cookie': cookie(exchange, secret) });
+    return jsonReply({ key: { id, name, role } }, { 'set-cookie': cookie(exchange, secret) });
   }
 
   /** Ends the session of a request, if it has one. */
-  end(exchange: Exchange): Reply {
+  endSession(exchange: Exchange): Reply {
     refuseOtherSites(exchange);
     const secret = secretIn(exchange);
     if (secret !== undefined) this.#sessions.end(secret);
@@ -86,7 +86,7 @@ function secretIn(exchange: Exchange): string | undefined {
 
 /** @throws PlatError `requestMalformed` */
 function tokenIn(body: Buffer): string {
-  const given = parsedJson(body.toString());
+  const given = tryParseJson(body.toString());
   if (isObject(given) && typeof given.token === 'string') return given.token;
   throw platError('requestMalformed', { reason: 'the body is not {"token": "…"}' });
 }

@@ -3,13 +3,13 @@
  * it. It must not know how a copy is made: the command that serves the store provides its reports and actions.
  */
 import { platError } from '../../errors/index.ts';
-import { type Exchange, json, type Reply } from '../exchange.ts';
-import { type Given, textIn } from './given.ts';
+import { type Exchange, jsonReply, type Reply } from '../exchange.ts';
+import { type BodyMembers, requireString } from './given.ts';
 import type { Walks } from './walks.ts';
 
 /** The state of replication at a moment. @param now milliseconds since 1970 */
 export async function replicationAt(
-  { walks, replica }: { readonly walks: Walks; readonly replica?: ReplicaDesk | undefined },
+  { walks, replica }: { readonly walks: Walks; readonly replica?: ReplicaControls | undefined },
   now: number,
 ): Promise<object> {
   return { at: now, sources: [], ...(await replica?.report(now)), walks: walks.all(now) };
@@ -19,7 +19,7 @@ export async function replicationAt(
 const MOVING = new Set(['at', 'lag']);
 
 /** The same without what changes with time alone, to detect whether anything happened. */
-export const lastingOf = (report: object): string =>
+export const withoutTimeDependent = (report: object): string =>
   JSON.stringify(report, (name, value: unknown) => (MOVING.has(name) ? undefined : value));
 
 /** The requested part of the quarantine; without a source, that of all sources. */
@@ -36,7 +36,7 @@ interface RetryRequest {
 }
 
 /** The reports and actions of a replica, provided by the command that serves it. */
-export interface ReplicaDesk {
+export interface ReplicaControls {
   /** @param now milliseconds since 1970 */
   report(now: number): Promise<object>;
   quarantine(query: QuarantineQuery): Promise<object>;
@@ -55,23 +55,26 @@ export const QUARANTINE_OPTIONS = {
 } as const;
 
 /** A part of the quarantine. @throws PlatError `requestMalformed` */
-export async function quarantine(desk: ReplicaDesk | undefined, { query }: Exchange): Promise<Reply> {
+export async function quarantine(desk: ReplicaControls | undefined, { query }: Exchange): Promise<Reply> {
   const asked = new URLSearchParams(query);
   const source = asked.get('source') || undefined;
   const skip = countIn(asked, 'skip', 0);
   const limit = Math.min(MOST, countIn(asked, 'limit', PAGE));
-  return json((await desk?.quarantine({ source, skip, limit })) ?? { entries: [], total: 0 });
+  return jsonReply((await desk?.quarantine({ source, skip, limit })) ?? { entries: [], total: 0 });
 }
 
 /** The result of a retry. @throws PlatError `requestMalformed`, or as in the retry */
-export async function retry(desk: ReplicaDesk | undefined, given: Given): Promise<Reply> {
-  const source = textIn(given, 'source');
+export async function retry(desk: ReplicaControls | undefined, given: BodyMembers): Promise<Reply> {
+  const source = requireString(given, 'source');
   if ((given.resource === undefined) !== (given.key === undefined)) {
     throw platError('requestMalformed', { reason: 'resource and key must be given together' });
   }
-  const one = given.key !== undefined && { resource: textIn(given, 'resource'), key: textIn(given, 'key') };
+  const one = given.key !== undefined && {
+    resource: requireString(given, 'resource'),
+    key: requireString(given, 'key'),
+  };
   const request = one ? { source, only: one } : { source };
-  return json((await desk?.retry(request)) ?? { stored: 0, wanted: 0, gone: 0, still: [] });
+  return jsonReply((await desk?.retry(request)) ?? { stored: 0, wanted: 0, gone: 0, still: [] });
 }
 
 function countIn(asked: URLSearchParams, name: string, usual: number): number {

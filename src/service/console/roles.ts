@@ -57,7 +57,7 @@ export function rolesInForce(model: StoreModel): RolesInForce {
     published.map((resource) => [resource, [...resource.fields.values()].filter((field) => inUse(field))]),
   );
   const classes = new Set([...STANDARD, ...[...used.values()].flat().map((field) => field.class)]);
-  const seen = (definition: RoleDefinition): SeenRole => {
+  const describeRole = (definition: RoleDefinition): SeenRole => {
     const { name, resources, seesWithheld = false } = definition;
     const readable = published.filter((resource) => rules.roles.get(name)?.readsResource(resource));
     return {
@@ -76,7 +76,7 @@ export function rolesInForce(model: StoreModel): RolesInForce {
   return {
     day,
     classes: [...classes],
-    roles: settings.access.roles.map(seen),
+    roles: settings.access.roles.map(describeRole),
     withheld: settings.access.withheld,
     resources: [...used].map(([resource, fields]) => classed(resource, fields)),
   };

@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import { platError } from '../../errors/index.ts';
 import type { Exchange } from '../exchange.ts';
 
-type Asking = Pick<Exchange, 'method' | 'headers' | 'base'>;
+type BrowserRequest = Pick<Exchange, 'method' | 'headers' | 'base'>;
 
 /** The host of an address, without its port and without the brackets of IPv6. */
 const nameOf = (host: string): string =>
@@ -15,7 +15,7 @@ const nameOf = (host: string): string =>
     .replace(/^\[(.*)\]$/, '$1')
     .toLowerCase();
 
-/** Whether the host shows that a browser was not led here by a foreign name. */
+/** Whether the Host header rules out DNS rebinding: it is a local name, an IP address or the host of this service. */
 function isOwnHost(host: string, base: string): boolean {
   const name = nameOf(host);
   const isLocal = name === 'localhost' || name.endsWith('.localhost');
@@ -26,16 +26,16 @@ function isOwnHost(host: string, base: string): boolean {
  * Rejects requests that do not come from the console's own pages.
  * @throws PlatError 421 for a host that is not this service's, 403 for a request of another site
  */
-export function refuseOtherSites({ method, headers, base }: Asking): void {
+export function refuseOtherSites({ method, headers, base }: BrowserRequest): void {
   const { host = '', origin, 'sec-fetch-site': site } = headers;
   if (!isOwnHost(host, base)) throw platError('hostUnknown', { host: nameOf(host) });
   const isOwnOrigin = origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
   const isReading = method === 'GET' || method === 'HEAD';
   // Current browsers report where a request comes from; one that does not may read, since no other page sees the
   // response.
-  const isOwn =
+  const isSameSite =
     site === undefined ? isOwnOrigin || (isReading && origin === undefined) : OWN_SITES.includes(site);
-  if (!isOwn || (origin !== undefined && !isOwnOrigin)) throw platError('otherSite', {});
+  if (!isSameSite || (origin !== undefined && !isOwnOrigin)) throw platError('otherSite', {});
 }
 
 /** `none`: a person typed the address. */

@@ -5,19 +5,19 @@
 import type { KeyRecord } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
-import type { Exchange, SeenAs } from '../exchange.ts';
+import type { Exchange, ViewAs } from '../exchange.ts';
 import { PUBLIC_SURFACES, SURFACE } from '../surface.ts';
 
 const PATH = /^\/as\/(role|key)\/([^/]+)\/([a-z]+)(\/.*)$/;
 
 /** The exchange with the surface that it requests as another role or key; any other exchange unchanged. */
-export function seenAs(exchange: Exchange): Exchange {
+export function resolveViewAs(exchange: Exchange): Exchange {
   if (exchange.surface.name !== 'admin') return exchange;
   const [, kind, text = '', surface = '', path = ''] = PATH.exec(exchange.path) ?? [];
   const name = PUBLIC_SURFACES.find((each) => each === surface);
   if (name === undefined) return exchange;
   const who = decodedName(text);
-  const as: SeenAs = kind === 'role' ? { kind, role: who } : { kind: 'key', id: who };
+  const as: ViewAs = kind === 'role' ? { kind, role: who } : { kind: 'key', id: who };
   const base = exchange.base + exchange.path.slice(0, exchange.path.length - path.length);
   return { ...exchange, surface: SURFACE[name], base, path, as };
 }
@@ -33,19 +33,25 @@ function decodedName(text: string): string {
 
 /**
  * The key whose rows and fields a request gets.
- * @param own the operator's
+ * @param operatorKey the operator's
  * @throws PlatError `keyUnknown`
  */
-export async function keySeen(
-  as: SeenAs,
-  own: KeyRecord,
+export async function effectiveKey(
+  as: ViewAs,
+  operatorKey: KeyRecord,
   { surface }: Pick<Exchange, 'surface'>,
   keys: Pick<Store['keys'], 'list'>,
 ): Promise<KeyRecord> {
   switch (as.kind) {
     case 'role':
       // Cached lists of filter results belong to the id: another role must not read the list of one role.
-      return { ...own, id: `${own.id} as ${as.role}`, role: as.role, kind: surface.keyKind, systems: [] };
+      return {
+        ...operatorKey,
+        id: `${operatorKey.id} as ${as.role}`,
+        role: as.role,
+        kind: surface.keyKind,
+        systems: [],
+      };
     case 'key': {
       const found = (await keys.list()).find(({ id }) => id === as.id);
       if (found === undefined) throw platError('recordNotFound', { resource: 'key' });

@@ -10,7 +10,7 @@ import { BoundedCache } from '../../shared/bounded-cache.ts';
 const IDLE = 12 * 3_600_000;
 
 /** Far more than the operators of a service; a session has about `ENTRY` bytes. */
-const KEPT = { entries: 1000, bytes: 1024 * 1024 };
+const CACHE_BOUNDS = { entries: 1000, bytes: 1024 * 1024 };
 const ENTRY = 500;
 
 interface Opened {
@@ -19,8 +19,8 @@ interface Opened {
   seen: number;
 }
 
-export class Sessions {
-  readonly #opened = new BoundedCache<Opened>('console sessions', KEPT);
+export class ConsoleSessions {
+  readonly #opened = new BoundedCache<Opened>('console sessions', CACHE_BOUNDS);
 
   /**
    * Begins a session of a key.

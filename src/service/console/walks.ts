@@ -2,14 +2,14 @@
  * Which keys walk through the data, how far and how fast: the pages of each key, combined to walks and windows, for a
  * day. It is in the memory of one process and begins with it. It must not know how pages are read.
  */
-import type { Reading } from '../exchange.ts';
+import type { WalkPage } from '../exchange.ts';
 import type { SurfaceName } from '../surface.ts';
 
 /** A walk through the records of a resource, its keys alone, or a window of it. Moments are milliseconds since 1970. */
 interface Walk {
   readonly surface: SurfaceName;
   readonly resource: string;
-  readonly of: Reading['of'];
+  readonly of: WalkPage['of'];
   /** The bounds of a window. */
   readonly window?: string;
   readonly began: number;
@@ -35,7 +35,7 @@ interface Current extends Walk {
   readonly moments: readonly number[];
 }
 
-interface OfKey {
+interface WalksOfKey {
   readonly current: Map<string, Current>;
   ended: Walk[];
 }
@@ -43,7 +43,7 @@ interface OfKey {
 const DAY = 24 * 3_600_000;
 const MINUTE = 60_000;
 /** A walk without a page for this long counts as abandoned. */
-const PATIENCE = 3_600_000;
+const ABANDONED_AFTER = 3_600_000;
 /** The maximum numbers of ended walks of a key, of keys, and of simultaneous walks of a key. */
 const MOST_ENDED = 300;
 const MOST_KEYS = 200;
@@ -52,10 +52,10 @@ const MOST_CURRENT = 40;
 const MOST_MOMENTS = 600;
 
 export class Walks {
-  readonly #keys = new Map<string, OfKey>();
+  readonly #keys = new Map<string, WalksOfKey>();
 
   /** @param now milliseconds since 1970 */
-  note(key: string, surface: SurfaceName, reading: Reading, rows: number, now: number): void {
+  recordPage(key: string, surface: SurfaceName, reading: WalkPage, rows: number, now: number): void {
     const walks = this.#of(key);
     const { resource, of, window, step } = reading;
     const name = [surface, resource, of, window ?? ''].join(' ');
@@ -85,7 +85,7 @@ export class Walks {
     if (oldest !== undefined && walks.current.size > MOST_CURRENT) this.#leave(walks, oldest);
   }
 
-  #of(key: string): OfKey {
+  #of(key: string): WalksOfKey {
     const known = this.#keys.get(key);
     const walks = known ?? { current: new Map<string, Current>(), ended: [] };
     // The key that walked last is last.
@@ -96,13 +96,13 @@ export class Walks {
     return walks;
   }
 
-  #end(walks: OfKey, { reached: _, moments: __, ...walk }: Current, state: Walk['state']): void {
+  #end(walks: WalksOfKey, { reached: _, moments: __, ...walk }: Current, state: Walk['state']): void {
     walks.ended = [...walks.ended.filter(({ last }) => last > walk.last - DAY), { ...walk, state }].slice(
       -MOST_ENDED,
     );
   }
 
-  #leave(walks: OfKey, walk: Current): void {
+  #leave(walks: WalksOfKey, walk: Current): void {
     for (const [name, each] of walks.current) if (each === walk) walks.current.delete(name);
     this.#end(walks, walk, 'left');
   }
@@ -111,7 +111,8 @@ export class Walks {
   all(now: number): readonly KeyWalks[] {
     const found: KeyWalks[] = [];
     for (const [key, walks] of this.#keys) {
-      for (const walk of walks.current.values()) if (walk.last <= now - PATIENCE) this.#leave(walks, walk);
+      for (const walk of walks.current.values())
+        if (walk.last <= now - ABANDONED_AFTER) this.#leave(walks, walk);
       const current = [...walks.current.values()].map(({ reached: _, moments, ...walk }) => ({
         ...walk,
         pagesPerMinute: moments.filter((at) => at > now - MINUTE).length,

@@ -3,17 +3,17 @@ import type { Field } from '../../dictionary/index.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
 import { LAST_OFFSET, LAST_PAGE } from '../../query/native/request.ts';
 import { NATIVE_ROUTES, type NativeRoute } from '../native/routes.ts';
-import { content, type Json, namedIn, operation, type Paths, ref, TEXT } from './parts.ts';
+import { content, type Json, operation, type Paths, pathParameters, ref, STRING_SCHEMA } from './parts.ts';
 import { recordSchema } from './schemas.ts';
 
 const PARAMETER: Readonly<Record<ParameterName, { readonly schema: Json; readonly takes: string }>> = {
-  _filter: { schema: TEXT, takes: "A condition, such as StandardStatus Eq 'Active'." },
+  _filter: { schema: STRING_SCHEMA, takes: "A condition, such as StandardStatus Eq 'Active'." },
   _orderby: {
-    schema: TEXT,
+    schema: STRING_SCHEMA,
     takes: 'Names of fields, separated by commas, each with - in front for descending: ListPrice,-City.',
   },
-  _select: { schema: TEXT, takes: 'Names of fields, separated by commas.' },
-  _expand: { schema: TEXT, takes: 'Names of sub-resources, such as Photos.' },
+  _select: { schema: STRING_SCHEMA, takes: 'Names of fields, separated by commas.' },
+  _expand: { schema: STRING_SCHEMA, takes: 'Names of sub-resources, such as Photos.' },
   _limit: {
     schema: { type: 'integer', minimum: 1 },
     takes:
@@ -23,7 +23,7 @@ const PARAMETER: Readonly<Record<ParameterName, { readonly schema: Json; readonl
     schema: { type: 'integer', minimum: 0, maximum: LAST_OFFSET },
     takes: 'The number of records to skip.',
   },
-  _skiptoken: { schema: TEXT, takes: 'The SkipToken of the previous page.' },
+  _skiptoken: { schema: STRING_SCHEMA, takes: 'The SkipToken of the previous page.' },
   _page: { schema: { type: 'integer', minimum: 1, maximum: LAST_PAGE }, takes: 'The number of the page.' },
   _lat: {
     schema: { type: 'number', minimum: -90, maximum: 90 },
@@ -63,8 +63,8 @@ export const nativeSchemas = (fields: readonly Field[] | undefined): Json => ({
     type: 'object',
     required: ['Id', 'ResourceUri', 'StandardFields'],
     properties: {
-      Id: TEXT,
-      ResourceUri: TEXT,
+      Id: STRING_SCHEMA,
+      ResourceUri: STRING_SCHEMA,
       StandardFields: recordSchema(
         fields?.filter(({ custom }) => custom === undefined),
         'ListingKey',
@@ -85,7 +85,7 @@ const envelope = (record: Json): Json => ({
       properties: {
         Success: { const: true },
         Results: { type: 'array', items: record },
-        SkipToken: TEXT,
+        SkipToken: STRING_SCHEMA,
         Pagination: { type: 'object' },
       },
     },
@@ -107,7 +107,7 @@ export function nativePaths(root: string): Paths {
       id: idOf(path),
       summary,
       tag: 'Native',
-      parameters: [...namedIn(path), ...takes.map((name) => ref('parameters', parameterName(name)))],
+      parameters: [...pathParameters(path), ...takes.map((name) => ref('parameters', parameterName(name)))],
       answer: content(
         'application/json',
         envelope(isListing(route) ? ref('schemas', 'NativeListing') : { type: 'object' }),

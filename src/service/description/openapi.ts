@@ -6,7 +6,7 @@ import type { View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
-import { numberOf } from '../../shared/per-object.ts';
+import { objectId } from '../../shared/per-object.ts';
 import { DESCRIBED_ROUTES } from '../admin/routes.ts';
 import { EVENT_OPTIONS, EVENT_STREAM, EVENTS_PATH } from '../events/events.ts';
 import { DOCUMENT_PATH, FRONT_PATHS } from '../front/paths.ts';
@@ -16,13 +16,13 @@ import { nativeParameters, nativePaths, nativeSchemas } from './native-paths.ts'
 import {
   content,
   HEADERS,
-  inPath,
-  inQuery,
   type Json,
-  namedIn,
   operation,
   type Paths,
-  TEXT,
+  pathParameter,
+  pathParameters,
+  queryParameter,
+  STRING_SCHEMA,
 } from './parts.ts';
 import { type DescribedResource, resoParameters, resoPaths, resoSchemas } from './reso-paths.ts';
 
@@ -34,14 +34,14 @@ const written = new BoundedCache<string>('descriptions', { bytes: 8 * 1024 * 102
  * @param view of a key; undefined: without one
  * @param enumerations that its clients get instead of strings, if they do
  */
-export function description(
+export function openApiDocument(
   surface: Surface,
   base: string,
   model: StoreModel,
   view: View | undefined,
   enumerations?: Enumerations,
 ): string {
-  const id = `${surface.name} ${numberOf(view ?? model)} ${enumerations?.id ?? ''}`;
+  const id = `${surface.name} ${objectId(view ?? model)} ${enumerations?.id ?? ''}`;
   const known = written.get(id) ?? write(id, surface, resourcesOf(surface, model, view, enumerations));
   return `{"openapi":"3.1.0","servers":${JSON.stringify([{ url: base }])},${known.slice(1)}`;
 }
@@ -134,15 +134,15 @@ const fault = (envelope: string, required: readonly string[], properties: Json):
 });
 
 const RESO_FAULT = fault('error', ['code', 'message'], {
-  code: TEXT,
-  message: TEXT,
-  target: TEXT,
+  code: STRING_SCHEMA,
+  message: STRING_SCHEMA,
+  target: STRING_SCHEMA,
   details: { type: 'array' },
 });
 const NATIVE_FAULT = fault('D', ['Success', 'Code', 'Message'], {
   Success: { const: false },
   Code: { type: 'integer' },
-  Message: TEXT,
+  Message: STRING_SCHEMA,
 });
 
 const tagsOf = (item: Json): string[] =>
@@ -157,8 +157,8 @@ function openPaths({ name }: Surface): Paths {
       id: path === '/' ? 'greeting' : path.replaceAll(/\W+/g, ' ').trim().replaceAll(' ', '_'),
       summary,
       tag: 'Front',
-      parameters: namedIn(path),
-      answer: content(type, type === 'application/json' ? { type: 'object' } : TEXT),
+      parameters: pathParameters(path),
+      answer: content(type, type === 'application/json' ? { type: 'object' } : STRING_SCHEMA),
       fault: 'ResoFault',
       isOpen: true,
       isTagged: path === DOCUMENT_PATH,
@@ -171,8 +171,8 @@ function openPaths({ name }: Surface): Paths {
     summary: 'Retrieve a file by the URL in a record of Media',
     tag: 'Front',
     parameters: [
-      inPath('signature', TEXT, 'As in the URL of the record'),
-      inPath('file', TEXT, 'As in the URL of the record'),
+      pathParameter('signature', STRING_SCHEMA, 'As in the URL of the record'),
+      pathParameter('file', STRING_SCHEMA, 'As in the URL of the record'),
     ],
     answer: content('*/*', {}),
     fault: 'ResoFault',
@@ -191,15 +191,15 @@ function eventPaths(): Paths {
       'Stream the changes of the records that the key may see as server-sent events, as they are committed',
     tag: 'Changes',
     parameters: [
-      ...Object.entries(EVENT_OPTIONS).map(([name, takes]) => inQuery(name, takes)),
+      ...Object.entries(EVENT_OPTIONS).map(([name, takes]) => queryParameter(name, takes)),
       {
         name: 'Last-Event-ID',
         in: 'header',
         description: 'The last position that the client received; the events after it follow.',
-        schema: TEXT,
+        schema: STRING_SCHEMA,
       },
     ],
-    answer: content(EVENT_STREAM, TEXT),
+    answer: content(EVENT_STREAM, STRING_SCHEMA),
     fault: 'ResoFault',
   });
   return { [EVENTS_PATH]: { get: described } };
@@ -227,7 +227,10 @@ function adminPaths(): Paths {
       id: adminId(method, path),
       summary,
       tag: 'Admin',
-      parameters: [...namedIn(path), ...Object.entries(query).map(([name, takes]) => inQuery(name, takes))],
+      parameters: [
+        ...pathParameters(path),
+        ...Object.entries(query).map(([name, takes]) => queryParameter(name, takes)),
+      ],
       ...(body === undefined
         ? {}
         : {
@@ -236,7 +239,7 @@ function adminPaths(): Paths {
               content: content('application/json', { type: 'object', ...body, additionalProperties: false }),
             },
           }),
-      answer: content(type, type === 'application/json' ? { type: 'object' } : TEXT),
+      answer: content(type, type === 'application/json' ? { type: 'object' } : STRING_SCHEMA),
       fault: 'ResoFault',
       isOpen,
     });

@@ -4,7 +4,7 @@ export type Json = Readonly<Record<string, unknown>>;
 /** Paths, each with its operations. */
 export type Paths = Record<string, Json>;
 
-export const TEXT: Json = { type: 'string' };
+export const STRING_SCHEMA: Json = { type: 'string' };
 
 export const ref = (kind: 'schemas' | 'parameters' | 'responses', name: string): Json => ({
   $ref: `#/components/${kind}/${name}`,
@@ -35,21 +35,21 @@ const empty = (status: number, description: string): Json => ({ [status]: { desc
 export const NO_CONTENT = empty(204, 'The value is null');
 const NOT_MODIFIED = empty(304, 'The client has the current version');
 
-const inHeader = (name: string, description: string): Json => ({
+const headerParameter = (name: string, description: string): Json => ({
   name,
   in: 'header',
   description,
-  schema: TEXT,
+  schema: STRING_SCHEMA,
 });
 
 /** The headers of requests, among the components. */
 export const HEADERS = {
-  'if-match': inHeader(
+  'if-match': headerParameter(
     'If-Match',
     'The ETag of the version that the client wants; 412 for any other version.',
   ),
-  'if-none-match': inHeader('If-None-Match', 'The ETag of the version that the client has.'),
-  prefer: inHeader(
+  'if-none-match': headerParameter('If-None-Match', 'The ETag of the version that the client has.'),
+  prefer: headerParameter(
     'Prefer',
     'odata.maxpagesize, odata.track-changes, omit-values=nulls or odata.include-annotations, separated by commas.',
   ),
@@ -86,7 +86,7 @@ export function operation({
 }
 
 /** A parameter in a path. */
-export const inPath = (name: string, schema: Json, description: string): Json => ({
+export const pathParameter = (name: string, schema: Json, description: string): Json => ({
   name,
   in: 'path',
   required: true,
@@ -95,13 +95,13 @@ export const inPath = (name: string, schema: Json, description: string): Json =>
 });
 
 /** A text that a query may have. */
-export const inQuery = (name: string, description: string): Json => ({
+export const queryParameter = (name: string, description: string): Json => ({
   name,
   in: 'query',
   description,
-  schema: TEXT,
+  schema: STRING_SCHEMA,
 });
 
 /** The parameters of a path that has their names in braces. */
-export const namedIn = (path: string): Json[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => inPath(name, TEXT, `The ${name}`));
+export const pathParameters = (path: string): Json[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name, STRING_SCHEMA, `The ${name}`));

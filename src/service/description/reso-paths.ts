@@ -1,10 +1,19 @@
 /** The paths of a RESO service root in OpenAPI, from the existing entity sets, navigations and options. */
 import { CUSTOM_FIELDS, type Field, type Navigation, type Resource } from '../../dictionary/index.ts';
-import { OPTIONS_OF, type SystemOption } from '../../query/odata/query.ts';
+import { OPTIONS_BY_PATH, type SystemOption } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import { DIGEST_OPTIONS } from '../reso/digests.ts';
 import type { SurfaceName } from '../surface.ts';
-import { content, inPath, type Json, NO_CONTENT, operation, type Paths, ref, TEXT } from './parts.ts';
+import {
+  content,
+  type Json,
+  NO_CONTENT,
+  operation,
+  type Paths,
+  pathParameter,
+  ref,
+  STRING_SCHEMA,
+} from './parts.ts';
 import { type Members, recordSchema } from './schemas.ts';
 
 /** A resource as it is described. */
@@ -21,21 +30,21 @@ const COUNTED: Json = { type: 'integer', minimum: 0 };
 
 /** What each option accepts, in words. */
 const OPTION: Partial<Readonly<Record<SystemOption, readonly [schema: Json, takes: string]>>> = {
-  filter: [TEXT, "A condition, such as StandardStatus eq 'Active'."],
-  orderby: [TEXT, 'Names of fields, each optionally followed by asc or desc, separated by commas.'],
-  select: [TEXT, 'Names of fields, separated by commas.'],
-  expand: [TEXT, 'Names of related records, such as Media.'],
-  compute: [TEXT, 'Values to compute, such as ListPrice div LivingArea as Price.'],
-  search: [TEXT, 'The words to search for.'],
+  filter: [STRING_SCHEMA, "A condition, such as StandardStatus eq 'Active'."],
+  orderby: [STRING_SCHEMA, 'Names of fields, each optionally followed by asc or desc, separated by commas.'],
+  select: [STRING_SCHEMA, 'Names of fields, separated by commas.'],
+  expand: [STRING_SCHEMA, 'Names of related records, such as Media.'],
+  compute: [STRING_SCHEMA, 'Values to compute, such as ListPrice div LivingArea as Price.'],
+  search: [STRING_SCHEMA, 'The words to search for.'],
   count: [{ type: 'boolean' }, 'Whether the response contains the number of matches.'],
   top: [
     COUNTED,
     'On the replication surface the size of a page, elsewhere the maximum number of records in total.',
   ],
   skip: [COUNTED, 'The number of records to skip.'],
-  skiptoken: [TEXT, 'The position at which a page begins, copied from a next link.'],
-  deltatoken: [TEXT, 'The position after which changes are returned, copied from a delta link.'],
-  format: [TEXT, 'The media type of the response.'],
+  skiptoken: [STRING_SCHEMA, 'The position at which a page begins, copied from a next link.'],
+  deltatoken: [STRING_SCHEMA, 'The position after which changes are returned, copied from a delta link.'],
+  format: [STRING_SCHEMA, 'The media type of the response.'],
 };
 
 /** The system query options, among the components. */
@@ -51,7 +60,7 @@ const parametersOf = (options: Iterable<SystemOption>): Json[] =>
   [...options].map((option) => ref('parameters', `odata-${option}`));
 
 const JSON_NAME = 'application/json';
-const PLAIN = content('text/plain', TEXT);
+const PLAIN = content('text/plain', STRING_SCHEMA);
 
 export const resoSchemas = (resources: readonly DescribedResource[]): Json =>
   Object.fromEntries(
@@ -78,8 +87,8 @@ const pageOf = (record: Json): Json =>
 const POSTED = {
   required: true,
   content: {
-    ...content('text/plain', TEXT),
-    ...content('application/x-www-form-urlencoded', { type: 'object', additionalProperties: TEXT }),
+    ...content('text/plain', STRING_SCHEMA),
+    ...content('application/x-www-form-urlencoded', { type: 'object', additionalProperties: STRING_SCHEMA }),
   },
 };
 
@@ -94,7 +103,7 @@ interface Root {
 }
 
 /** One operation of a path. */
-interface Described {
+interface OperationOptions {
   /** The kind of the request and its subject, as in the id. */
   readonly id: readonly string[];
   readonly summary: string;
@@ -109,7 +118,7 @@ interface Described {
   readonly isNullable?: boolean;
 }
 
-function described(given: Described, body?: Json): Json {
+function describeOperation(given: OperationOptions, body?: Json): Json {
   const { id, summary, parameters = [], options = [], answer, isPreferred, isTagged, isNullable } = given;
   const preferences = isPreferred === true ? [ref('parameters', 'prefer')] : [];
   return operation({
@@ -125,14 +134,18 @@ function described(given: Described, body?: Json): Json {
   });
 }
 
-const get = (given: Described): Json => ({ get: described(given) });
+const get = (given: OperationOptions): Json => ({ get: describeOperation(given) });
 
 /** The path of one record, and the parameter in it, by the type of its key. */
 function recordPath({ resource }: DescribedResource, { root }: Root): { path: string; key: Json } {
   const isText = resource.fields.get(resource.key)?.type.kind === 'string';
   return {
     path: `${root}${resource.name}(${isText ? "'{key}'" : '{key}'})`,
-    key: inPath('key', { type: isText ? 'string' : 'integer' }, `${resource.key}; a quote in it is doubled`),
+    key: pathParameter(
+      'key',
+      { type: isText ? 'string' : 'integer' },
+      `${resource.key}; a quote in it is doubled`,
+    ),
   };
 }
 
@@ -140,7 +153,7 @@ function recordPath({ resource }: DescribedResource, { root }: Root): { path: st
 const NOT_OF_EVENTS = new Set<SystemOption>(['search', 'expand', 'deltatoken']);
 
 const optionsOf = ({ fromChanges }: Resource, kind: 'collection' | 'count' | 'record'): Set<SystemOption> =>
-  fromChanges === true ? OPTIONS_OF[kind].difference(NOT_OF_EVENTS) : OPTIONS_OF[kind];
+  fromChanges === true ? OPTIONS_BY_PATH[kind].difference(NOT_OF_EVENTS) : OPTIONS_BY_PATH[kind];
 
 /** The paths of each kind below an entity set: a missing kind does not compile. */
 const KINDS: Readonly<
@@ -165,7 +178,7 @@ const KINDS: Readonly<
     };
     return {
       [`${root}${name}`]: get(page),
-      [`${root}${name}/$query`]: { post: described(posted, POSTED) },
+      [`${root}${name}/$query`]: { post: describeOperation(posted, POSTED) },
     };
   },
   count({ resource }, { root }) {
@@ -192,7 +205,7 @@ const KINDS: Readonly<
         id: ['get', name, navigation],
         summary: `Retrieve ${navigation} of a record of ${name}`,
         parameters: [key],
-        options: collection ? OPTIONS_OF.children : OPTIONS_OF.record,
+        options: collection ? OPTIONS_BY_PATH.children : OPTIONS_BY_PATH.record,
         answer: collection ? pageOf(record) : content(JSON_NAME, record),
         isPreferred: true,
         isTagged: !collection,
@@ -206,13 +219,13 @@ const KINDS: Readonly<
     const { name } = set.resource;
     const { path, key } = recordPath(set, root);
     const names = set.fields === undefined ? {} : { enum: set.fields.map((field) => field.name) };
-    const parameters = [key, inPath('field', { ...TEXT, ...names }, 'The name of a field')];
+    const parameters = [key, pathParameter('field', { ...STRING_SCHEMA, ...names }, 'The name of a field')];
     return {
       [`${path}/{field}`]: get({
         id: ['field', name],
         summary: `Retrieve a field of a record of ${name}`,
         parameters,
-        options: OPTIONS_OF.field,
+        options: OPTIONS_BY_PATH.field,
         answer: content(JSON_NAME, { type: 'object', properties: { value: {} } }),
         isNullable: true,
       }),
@@ -227,16 +240,18 @@ const KINDS: Readonly<
   },
   custom(set, root) {
     const { name, key: keyField } = set.resource;
-    const own = (set.fields ?? []).filter((field) => field.custom !== undefined || field.name === keyField);
-    if (!own.some((field) => field.custom !== undefined)) return {};
+    const shownFields = (set.fields ?? []).filter(
+      (field) => field.custom !== undefined || field.name === keyField,
+    );
+    if (!shownFields.some((field) => field.custom !== undefined)) return {};
     const { path, key } = recordPath(set, root);
     return {
       [`${path}/${CUSTOM_FIELDS}`]: get({
         id: ['get', name, CUSTOM_FIELDS],
         summary: `Retrieve the custom fields of a record of ${name}, with its key, as a list of one element`,
         parameters: [key],
-        options: OPTIONS_OF.custom,
-        answer: pageOf(recordSchema(own, keyField, (field) => field.name, set.members)),
+        options: OPTIONS_BY_PATH.custom,
+        answer: pageOf(recordSchema(shownFields, keyField, (field) => field.name, set.members)),
         isTagged: true,
       }),
       [`${path}/${CUSTOM_FIELDS}/$count`]: get({
@@ -266,9 +281,9 @@ export function resoPaths(
   resources: readonly DescribedResource[],
   surface: SurfaceName,
 ): Paths {
-  const options = OPTIONS_OF.field;
+  const options = OPTIONS_BY_PATH.field;
   const object = content(JSON_NAME, { type: 'object' });
-  const xml = content('application/xml', TEXT);
+  const xml = content('application/xml', STRING_SCHEMA);
   const under = {
     root,
     comparesRanges: surface === 'replication',

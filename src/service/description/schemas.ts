@@ -25,8 +25,7 @@ export type Members = ReadonlyMap<string, readonly { readonly name: string }[]>;
 const NO_MEMBERS: Members = new Map();
 
 /**
- * The schema of a field: as `$metadata` declares it, a list is never null, and one of an enumeration's members has no
- * length.
+ * The schema of a field, as `$metadata` declares it: a list is never null, and a member of an enumeration has no maximum length.
  */
 function fieldSchema(field: Field, members: Members): Json {
   const known = field.lookup === undefined ? [] : (members.get(field.lookup) ?? []);
@@ -40,7 +39,7 @@ function fieldSchema(field: Field, members: Members): Json {
 }
 
 /**
- * @param fields undefined: which there are depends on the key
+ * @param fields undefined: they depend on the key
  * @param members of the lookups that are enumerations; absent: all are strings
  */
 export function recordSchema(

@@ -18,7 +18,7 @@ import type { ReadOptions, Store } from '../../store/store.ts';
 import { changeEvent, positionEvent } from './event-text.ts';
 
 /** What a follower requests. */
-export interface Following {
+export interface FollowRequest {
   /** The same for followers with the same view. */
   readonly id: string;
   /** Absent: all that the role reads. */
@@ -50,9 +50,9 @@ const MOST = 1000;
 const MOST_WITH_RECORDS = 100;
 
 /** Pages are cached for followers that are slightly behind the others. */
-const KEPT = { bytes: 16 * 1024 * 1024, milliseconds: 2000 };
+const CACHE_BOUNDS = { bytes: 16 * 1024 * 1024, milliseconds: 2000 };
 
-interface Kept {
+interface CachedPage {
   readonly page: EventPage;
   readonly commits: number;
   readonly at: number;
@@ -62,7 +62,7 @@ export class EventPages {
   readonly #store: Pick<Store, 'model' | 'now' | 'feed' | 'page'>;
   readonly #reading = new Map<string, Promise<EventPage>>();
   #ending: { readonly commits: number; readonly page: Promise<FeedPage> } | undefined;
-  readonly #kept = new BoundedCache<Kept>('pages of events', KEPT);
+  readonly #kept = new BoundedCache<CachedPage>('pages of events', CACHE_BOUNDS);
 
   constructor(store: Pick<Store, 'model' | 'now' | 'feed' | 'page'>) {
     this.#store = store;
@@ -70,10 +70,10 @@ export class EventPages {
 
   /**
    * The page after a position.
-   * @param commits counts the noticed commits: a page that was begun before one may lack it
+   * @param commits the number of commits noticed so far: a page whose read began before a commit may not contain it
    */
-  async after(
-    following: Following,
+  async pageAfter(
+    following: FollowRequest,
     position: FeedPosition,
     commits: number,
     read: ReadOptions,
@@ -97,8 +97,8 @@ export class EventPages {
     }
   }
 
-  /** The end of the sequence, for many streams that begin at once. @param commits as in `after` */
-  async end(commits: number): Promise<FeedPage> {
+  /** The end of the sequence, for many streams that begin at once. @param commits as in `pageAfter` */
+  async endOfSequence(commits: number): Promise<FeedPage> {
     if (this.#ending?.commits !== commits) {
       const page = this.#store.feed({ since: 'end', limit: 0 });
       this.#ending = { commits, page };
@@ -107,7 +107,7 @@ export class EventPages {
     try {
       return await page;
     } finally {
-      // The next one begins with its own.
+      // The next call starts a query of its own.
       if (this.#ending?.page === page) this.#ending = undefined;
     }
   }
@@ -116,7 +116,7 @@ export class EventPages {
     this.#kept.close();
   }
 
-  async #read(following: Following, since: FeedPosition, read: ReadOptions): Promise<EventPage> {
+  async #read(following: FollowRequest, since: FeedPosition, read: ReadOptions): Promise<EventPage> {
     const model = await this.#store.model();
     const view = following.viewBy(model);
     const { records } = following;
@@ -157,6 +157,6 @@ export class EventPages {
 }
 
 /** A page that ended with the sequence is outdated after another commit. */
-const isFresh = ({ page, commits, at }: Kept, now: number): boolean =>
-  performance.now() - at < KEPT.milliseconds &&
-  (commits === now || (page.kind === 'events' && !page.isLevel));
+const isFresh = ({ page, commits, at }: CachedPage, currentCommits: number): boolean =>
+  performance.now() - at < CACHE_BOUNDS.milliseconds &&
+  (commits === currentCommits || (page.kind === 'events' && !page.isLevel));

@@ -6,20 +6,20 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { platError } from '../../errors/index.ts';
 import type { FeedPosition } from '../../store/changes/change-feed.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
-import { EventPages, type Following } from './event-pages.ts';
-import { BEGIN, goneEvent, positionEvent } from './event-text.ts';
+import { EventPages, type FollowRequest } from './event-pages.ts';
+import { goneEvent, positionEvent, STREAM_PREAMBLE } from './event-text.ts';
 
 /** Minimum milliseconds between two notifications of followers; commits in between are reported together. */
 const BETWEEN_COMMITS = 10;
 /** The number of followers that are notified before other events are processed. */
 const AT_ONCE = 100;
 /** Seconds after which a key with too many streams may retry. */
-const COME_BACK = 30;
+const RETRY_AFTER_SECONDS = 30;
 
 /** A follower, and what it follows. */
 interface Follower {
   readonly keyId: string;
-  readonly following: Following;
+  readonly following: FollowRequest;
   readonly read: ReadOptions;
   /** Waits in the queue of the key before a page is read. */
   readonly turn: () => Promise<void>;
@@ -41,7 +41,7 @@ interface StreamOptions {
 }
 
 interface Stream extends Follower {
-  /** What it waits for. */
+  /** Resumes the stream while it waits for a commit. */
   wake: (() => void) | undefined;
 }
 
@@ -78,9 +78,15 @@ export class EventStreams {
     since: FeedPosition | 'end',
   ): Promise<OpenStream | { readonly kind: 'gone'; readonly position: FeedPosition }> {
     const { perKey } = this.#options;
-    const own = this.#streams.values().reduce((sum, { keyId }) => sum + Number(keyId === follower.keyId), 0);
-    if (own >= perKey) {
-      throw platError('tooManyStreams', { limit: perKey, seconds: COME_BACK }, { retryAfter: COME_BACK });
+    const openStreams = this.#streams
+      .values()
+      .reduce((sum, { keyId }) => sum + Number(keyId === follower.keyId), 0);
+    if (openStreams >= perKey) {
+      throw platError(
+        'tooManyStreams',
+        { limit: perKey, seconds: RETRY_AFTER_SECONDS },
+        { retryAfter: RETRY_AFTER_SECONDS },
+      );
     }
     const stream: Stream = { ...follower, wake: undefined };
     const close = (): void => this.#remove(stream);
@@ -88,8 +94,8 @@ export class EventStreams {
     try {
       const page =
         since === 'end'
-          ? await this.#pages.end(this.#commits)
-          : await this.#pages.after(stream.following, since, this.#commits, stream.read);
+          ? await this.#pages.endOfSequence(this.#commits)
+          : await this.#pages.pageAfter(stream.following, since, this.#commits, stream.read);
       if (page.kind === 'gone') {
         close();
         return page;
@@ -139,10 +145,10 @@ export class EventStreams {
       const commits = this.#commits;
       // Followers that are up to date are notified of a commit together; one that is behind queues.
       if (!isLevel) await turn();
-      const page = await this.#pages.after(following, position, commits, read);
+      const page = await this.#pages.pageAfter(following, position, commits, read);
       if (until.aborted) return;
       const isEnd = page.kind === 'events' && page.isLevel && page.text.length === 0;
-      if (isFirst) yield `${BEGIN}${positionEvent(position, isEnd)}`;
+      if (isFirst) yield `${STREAM_PREAMBLE}${positionEvent(position, isEnd)}`;
       if (page.kind === 'gone') {
         yield goneEvent(page.position);
         return;

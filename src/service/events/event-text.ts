@@ -5,7 +5,7 @@ import { type RecordTexts, recordNamed } from '../../store/changes/changed-recor
 /** Milliseconds after which a disconnected client reconnects. */
 const RETRY = 2000;
 
-export const BEGIN = `retry: ${RETRY}\n\n`;
+export const STREAM_PREAMBLE = `retry: ${RETRY}\n\n`;
 
 /** @param records absent if the client requests none */
 export function changeEvent(change: RecordChange, records: RecordTexts | undefined): string {

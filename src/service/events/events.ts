@@ -3,8 +3,13 @@
  * replication surface. It reads the parameters of a request; event-streams.ts produces the events.
  */
 import { platError } from '../../errors/index.ts';
-import { type FeedPosition, positionIn, positionText, START } from '../../store/changes/change-feed.ts';
-import type { Views } from '../access/views.ts';
+import {
+  type FeedPosition,
+  parsePosition,
+  positionText,
+  SEQUENCE_START,
+} from '../../store/changes/change-feed.ts';
+import type { ViewCache } from '../access/views.ts';
 import {
   type EventReply,
   type Exchange,
@@ -14,7 +19,7 @@ import {
 } from '../exchange.ts';
 import { chooseType } from '../http/negotiation.ts';
 import { recordAsRequested } from '../reso/written-values.ts';
-import type { Following } from './event-pages.ts';
+import type { FollowRequest } from './event-pages.ts';
 import type { EventStreams } from './event-streams.ts';
 
 export const EVENTS_PATH = '/events';
@@ -30,14 +35,14 @@ export const EVENT_OPTIONS = {
 } as const;
 
 interface EventsContext extends ServiceContext {
-  readonly views: Views;
+  readonly views: ViewCache;
   readonly streams: EventStreams;
   /** Waits in the queue of a key before something is read. */
   readonly turn: (name: string) => Promise<void>;
 }
 
 /** @throws PlatError `notAcceptable`, `optionInvalid`, `optionUnknown`, `optionRepeated`, `positionGone`, `tooManyStreams` */
-export async function events(
+export async function answerEvents(
   context: EventsContext,
   exchange: Exchange,
   session: Session,
@@ -46,9 +51,9 @@ export async function events(
   if (chooseType(headers.accept, [EVENT_STREAM]) === undefined) {
     throw platError('notAcceptable', { by: 'The Accept header', offered: EVENT_STREAM });
   }
-  const asked = optionsIn(exchange.query);
-  const since = positionAsked(headers['last-event-id'], asked.get('since'));
-  const following = followingOf(context, exchange, session, asked);
+  const parameters = optionsIn(exchange.query);
+  const since = positionAsked(headers['last-event-id'], parameters.get('since'));
+  const following = followRequestOf(context, exchange, session, parameters);
   const { name } = account;
   const stream = await context.streams.open(
     {
@@ -81,22 +86,22 @@ function optionsIn(query: string): Map<string, string> {
 function positionAsked(last: string | undefined, since: string | undefined): FeedPosition | 'end' {
   const [name, value] = last ? ['Last-Event-ID', last] : ['since', since ?? 'end'];
   if (value === 'end') return 'end';
-  if (value === 'start') return START;
-  const position = positionIn(value);
+  if (value === 'start') return SEQUENCE_START;
+  const position = parsePosition(value);
   if (position !== undefined) return position;
   const expected = 'start, end, or a position that the stream returned';
   throw platError('optionInvalid', { name, value: value.slice(0, 100), expected }, { target: name });
 }
 
-function followingOf(
+function followRequestOf(
   context: EventsContext,
   exchange: Exchange,
   session: Session,
-  asked: ReadonlyMap<string, string>,
-): Following {
+  parameters: ReadonlyMap<string, string>,
+): FollowRequest {
   const { key } = session;
-  const resources = resourcesAsked(session, asked.get('resources'));
-  const withRecords = asked.get('records') ?? 'false';
+  const resources = resourcesAsked(session, parameters.get('resources'));
+  const withRecords = parameters.get('records') ?? 'false';
   if (withRecords !== 'true' && withRecords !== 'false') {
     const facts = { name: 'records', value: withRecords.slice(0, 100), expected: 'true or false' };
     throw platError('optionInvalid', facts, { target: 'records' });
@@ -106,7 +111,7 @@ function followingOf(
   return {
     id: JSON.stringify(id),
     resources,
-    viewBy: (model) => context.views.of(key, model),
+    viewBy: (model) => context.views.viewOf(key, model),
     ...(isWhole
       ? {
           records: {

@@ -61,7 +61,7 @@ function rootsOf({ resoRoot, nativeRoot }: Surface, base: string): string {
     .join('\n');
 }
 
-const createdBy = ({ keyKind }: Surface): string =>
+const createKeyCommand = ({ keyKind }: Surface): string =>
   `plat key create --store STORE --name "Name of its owner" --kind ${keyKind}${keyKind === 'floorplans' ? ' --system SYSTEM' : ''}`;
 
 export function greeting({ base, surface }: Pick<Exchange, 'base' | 'surface'>): Reply {
@@ -87,7 +87,7 @@ ${roots === '' ? '' : `<h2>Service roots</h2>\n<dl>\n${roots}\n</dl>`}
 ${surface.name === 'admin' ? `<p>${link(`${base}${CONSOLE_ROOT}/`, 'Open the console')}, which shows the content and the health of the service.</p>` : ''}
 <h2>Token</h2>
 <p>Every request needs a token. The operator of this service creates it with this command, which prints it only once:</p>
-<pre>${escaped(createdBy(surface))}</pre>
+<pre>${escaped(createKeyCommand(surface))}</pre>
 <p>Send it as <code>Authorization: Bearer</code>, or as the password of <code>Basic</code> with any user name.</p>
 <h2>Example requests</h2>
 <pre>TOKEN=…

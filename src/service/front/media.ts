@@ -5,7 +5,7 @@ import { fileSignature } from '../../store/files/file-signature.ts';
 import type { Store } from '../../store/store.ts';
 import type { Exchange, Reply } from '../exchange.ts';
 import type { FileSource, ServedFile } from '../options.ts';
-import { isKnown, rangeOf, weakTag } from '../reply/conditions.ts';
+import { clientHasVersion, rangeOf, weakTag } from '../reply/conditions.ts';
 import { resoError } from '../reply/errors.ts';
 import { isCompressible } from '../reply/send.ts';
 
@@ -35,9 +35,9 @@ export async function servedFile(
   const signature = SIGNATURE.exec(path.slice(0, slash));
   const file = decodePath(path.slice(slash + 1));
   if (slash < 0 || signature === null || file === undefined) throw missing;
-  const [given, role = '', expires = ''] = signature;
-  const right = fileSignature(context.store.secret, role, Number(expires), file);
-  if (!isEqual(given, right) || Number(expires) * 1000 <= now) throw missing;
+  const [sentSignature, role = '', expires = ''] = signature;
+  const expectedSignature = fileSignature(context.store.secret, role, Number(expires), file);
+  if (!isEqual(sentSignature, expectedSignature) || Number(expires) * 1000 <= now) throw missing;
   if (!(await context.store.showsFile(file, role))) throw missing;
   const options = { ...widthIn(exchange.query), caller: exchange.account };
   for (const source of context.files) {
@@ -52,7 +52,7 @@ export async function servedFile(
       'accept-ranges': 'bytes',
       'content-security-policy': policyOf(found.type),
     };
-    if (isKnown(exchange.headers, etag)) return { status: 304, headers, body: [] };
+    if (clientHasVersion(exchange.headers, etag)) return { status: 304, headers, body: [] };
     return fileReply(exchange, await bodyOf(found), { ...headers, 'content-type': found.type });
   }
   throw missing;

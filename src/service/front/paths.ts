@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Exchange, Reply } from '../exchange.ts';
 import { chooseType } from '../http/negotiation.ts';
-import { unlessKnown, weakTag } from '../reply/conditions.ts';
+import { replyOrNotModified, weakTag } from '../reply/conditions.ts';
 
 interface FrontPath {
   readonly path: string;
@@ -90,7 +90,7 @@ function documentText(name: DocumentName): Promise<string> {
 export async function documentReply({ headers }: Exchange, name: DocumentName): Promise<Reply> {
   const text = await documentText(name);
   const etag = weakTag(text);
-  return unlessKnown(headers, {
+  return replyOrNotModified(headers, {
     status: 200,
     headers: { 'content-type': 'text/plain; charset=utf-8', etag },
     body: [text],

@@ -3,7 +3,7 @@
  * at which the connection arrived. It must not know what the links lead to.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { plainAddress } from '../../shared/ip-address.ts';
+import { normalizeIpAddress } from '../../shared/ip-address.ts';
 
 /** Where a listener accepts connections. */
 export interface Listener {
@@ -17,12 +17,12 @@ export interface Listener {
 /** Whether a host means all addresses of the machine. */
 export const isAnyHost = (host: string): boolean => host === '0.0.0.0' || host === '::' || host === '';
 
-const written = (secure: boolean, host: string, port: number): string =>
+const formatAddress = (secure: boolean, host: string, port: number): string =>
   `${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** The address of a listener. One that listens on all interfaces is called localhost. */
 export const listenerAddress = ({ host, port, secure, name }: Listener): string =>
-  written(secure, name ?? (isAnyHost(host) ? 'localhost' : host), port);
+  formatAddress(secure, name ?? (isAnyHost(host) ? 'localhost' : host), port);
 
 /**
  * The address of a listener for a client that reached this machine, possibly on another port.
@@ -32,11 +32,11 @@ export const listenerAddress = ({ host, port, secure, name }: Listener): string 
 export function reachedAddress(listener: Listener, arrival: string | undefined): string {
   const { port, secure, name } = listener;
   if (name !== undefined || arrival === undefined) return listenerAddress(listener);
-  return written(secure, plainAddress(arrival), port);
+  return formatAddress(secure, normalizeIpAddress(arrival), port);
 }
 
 /** The route of a request according to its headers. */
-interface Came {
+interface RequestArrival {
   /** The local address of the connection; undefined once it is closed. */
   readonly arrival: string | undefined;
   readonly headers: IncomingHttpHeaders;
@@ -47,7 +47,7 @@ export function baseAddress(
   listener: Listener,
   publicUrl: string | undefined,
   trustProxy: boolean,
-  { arrival, headers }: Came,
+  { arrival, headers }: RequestArrival,
 ): string {
   if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '');
   const forwarded = trustProxy ? forwardedAddress(headers, listener.secure) : undefined;

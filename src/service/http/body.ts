@@ -8,7 +8,7 @@ import { type PlatError, platError } from '../../errors/index.ts';
 export type ReadBody = (most: number) => Promise<Buffer>;
 
 /** A body that is still arriving on an HTTP/1.1 connection, on which the parser may meet bytes that are not valid HTTP. */
-export class ComingBody {
+export class IncomingBody {
   #fault: PlatError | undefined;
   #failed: ((fault: PlatError) => void) | undefined;
 
@@ -17,13 +17,13 @@ export class ComingBody {
   }
 
   /** Reports that the rest of the body will not arrive. */
-  break(fault: PlatError): void {
+  fail(fault: PlatError): void {
     this.#fault ??= fault;
     this.#failed?.(this.#fault);
   }
 
   /** Registers a callback for such a fault; it is called at once if the fault has occurred already. */
-  read(failed: (fault: PlatError) => void): void {
+  onFault(failed: (fault: PlatError) => void): void {
     this.#failed = failed;
     if (this.#fault !== undefined) failed(this.#fault);
   }
@@ -31,12 +31,12 @@ export class ComingBody {
 
 /**
  * @param milliseconds the time for the whole body
- * @param coming absent for HTTP/2, where a fault ends the stream itself
+ * @param incoming absent for HTTP/2, where a fault ends the stream itself
  */
 export function bodyReader(
   request: Readable & { readonly headers: Readonly<Record<string, unknown>> },
   milliseconds: number,
-  coming?: ComingBody,
+  incoming?: IncomingBody,
 ): ReadBody {
   return (most) =>
     new Promise((resolve, reject) => {
@@ -53,19 +53,19 @@ export function bodyReader(
         else parts.push(part);
       };
       const timer = setTimeout(() => fail(platError('requestTimedOut', {})), milliseconds);
-      const watch = finished(request, { writable: false }, (error) => {
+      const stopWatching = finished(request, { writable: false }, (error) => {
         end();
         if (error) reject(platError('clientGone', {}, { cause: error }));
         else resolve(Buffer.concat(parts));
       });
       const end = (): void => {
         clearTimeout(timer);
-        watch();
+        stopWatching();
         request.off('data', take);
         request.resume(); // discards the rest
       };
       if (Number(request.headers['content-length'] ?? 0) > most) tooLarge();
       else request.on('data', take);
-      coming?.read(fail);
+      incoming?.onFault(fail);
     });
 }

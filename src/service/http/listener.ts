@@ -12,20 +12,20 @@ import type { Connection, Connections } from '../access/connections.ts';
 import { type Exchange, hasEvents, type Reply } from '../exchange.ts';
 import { makeTimings } from '../metrics.ts';
 import type { ServiceParts } from '../parts.ts';
-import { type Common, send } from '../reply/send.ts';
+import { type CommonHeaderValues, send } from '../reply/send.ts';
 import { sendEvents } from '../reply/send-events.ts';
-import { refusal, respond } from '../respond.ts';
+import { envelopedError, respond } from '../respond.ts';
 import type { Responder } from '../responder.ts';
 import { SURFACE, type SurfaceName } from '../surface.ts';
 import { baseAddress, forwardedHost, type Listener } from './base-address.ts';
-import { bodyReader, ComingBody } from './body.ts';
+import { bodyReader, IncomingBody } from './body.ts';
 import { methodNotAllowed } from './methods.ts';
 import {
-  breakOff,
+  abortResponse,
   type Carrier,
   carrierOf,
-  endAfter,
-  endRequest,
+  closeConnectionAfter,
+  endUnreadRequest,
   type HttpRequest,
   type HttpResponse,
   type HttpServer,
@@ -33,7 +33,12 @@ import {
   LARGEST_HEAD,
   makeServer,
 } from './server.ts';
-import { isOfHttp, refuse, type Unread, whatIsWrong } from './unreadable.ts';
+import {
+  isParseError,
+  refuseUnreadable,
+  type UnreadableRequest,
+  unreadableRequestFrom,
+} from './unreadable.ts';
 
 /** Maps a Host header to the surface that it selects. A listener serves one surface, or several with host names of their own. */
 export type Dispatch = (host: string | undefined) => SurfaceName | undefined;
@@ -45,7 +50,7 @@ interface ListenerOptions
   readonly closing: AbortSignal;
   readonly dispatch: Dispatch;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
-  /** The address of a surface's listener; it is known once that listens. */
+  /** The address of a surface's listener, which is known once the listener has started. */
   readonly where: (surface: SurfaceName) => Listener;
 }
 
@@ -59,33 +64,33 @@ export function makeListener(options: ListenerOptions): HttpServer {
   const { requestSeconds, idleSeconds } = settings.connections;
   const order = requestOrder();
   const known = knownConnections(connections);
-  const bodies = new WeakMap<object, Coming>();
+  const bodies = new WeakMap<object, IncomingRequest>();
   const answer = async (request: HttpRequest, response: HttpResponse): Promise<void> => {
     const carrier = carrierOf(request, response);
     if (order.waiting(carrier.connection) >= MOST_AHEAD) {
       // Only closing the connection keeps the client from sending more requests.
       if (!carrier.isDisconnected())
         log.warn({ requests: MOST_AHEAD }, 'disconnected a client that has too many unanswered requests');
-      carrier.cut();
+      carrier.destroy();
       return;
     }
     const connection = known.of(carrier.socket);
-    const coming = carrier.isMultiplexed || !hasBody(request) ? undefined : new ComingBody();
-    if (coming !== undefined) bodies.set(carrier.connection, { request, response, body: coming });
-    const ended = connection?.begin();
+    const incoming = carrier.isMultiplexed || !hasBody(request) ? undefined : new IncomingBody();
+    if (incoming !== undefined) bodies.set(carrier.connection, { request, response, body: incoming });
+    const ended = connection?.beginRequest();
     let key: string | undefined;
     await order.enter(carrier, async () => {
       if (!carrier.isDisconnected())
-        key = await handle(options, request, response, carrier, connection, coming);
+        key = await handleRequest(options, request, response, carrier, connection, incoming);
     });
-    endRequest(request, response);
-    if (coming?.isBroken === true) carrier.socket?.end();
+    endUnreadRequest(request, response);
+    if (incoming?.isBroken === true) carrier.socket?.end();
     ended?.(key);
   };
-  const refuseNext = async (unread: Unread, socket: Duplex): Promise<void> => {
-    const common = await commonOf(responder, randomUUID());
+  const refuseNext = async (unread: UnreadableRequest, socket: Duplex): Promise<void> => {
+    const common = await commonHeaderValues(responder, randomUUID());
     await order.enter({ connection: socket, isMultiplexed: false }, async () =>
-      refuse(unread, socket, common),
+      refuseUnreadable(unread, socket, common),
     );
   };
   return makeServer(
@@ -98,16 +103,17 @@ export function makeListener(options: ListenerOptions): HttpServer {
       request: (request, response) => {
         answer(request, response).catch((error: unknown) => {
           log.error({ err: error }, 'a request could not be answered');
-          breakOff(response);
+          abortResponse(response);
         });
       },
       connection: known.open,
       fault: (error, socket) => {
-        const unread = whatIsWrong(error);
+        const unread = unreadableRequestFrom(error);
         // No response can be sent on a connection that was lost or whose TLS handshake failed.
-        if (!isOfHttp(error)) socket.destroy();
-        // A fault within a body belongs to that request and its only response: the client would take a second response for that to its next request.
-        else if (!breakBody(bodies.get(socket), unread.error, socket)) void refuseNext(unread, socket);
+        if (!isParseError(error)) socket.destroy();
+        // A fault within a body fails that request, which gets one response: the client would take a second one for the response to
+        // its next request.
+        else if (!failIncomingBody(bodies.get(socket), unread.error, socket)) void refuseNext(unread, socket);
       },
       connect: (request, socket) =>
         void refuseNext(
@@ -119,10 +125,10 @@ export function makeListener(options: ListenerOptions): HttpServer {
 }
 
 /** An HTTP/1.1 request whose body is still arriving. */
-interface Coming {
+interface IncomingRequest {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
-  readonly body: ComingBody;
+  readonly body: IncomingBody;
 }
 
 const hasBody = ({ headers }: HttpRequest): boolean =>
@@ -132,11 +138,11 @@ const hasBody = ({ headers }: HttpRequest): boolean =>
  * Fails the request whose body was arriving when a fault was found, and ends the connection after its response. @returns whether
  * there was such a request
  */
-function breakBody(coming: Coming | undefined, fault: PlatError, socket: Duplex): boolean {
-  if (coming === undefined || coming.request.complete) return false;
-  const { response, body } = coming;
-  endAfter(response);
-  body.break(fault);
+function failIncomingBody(incoming: IncomingRequest | undefined, fault: PlatError, socket: Duplex): boolean {
+  if (incoming === undefined || incoming.request.complete) return false;
+  const { response, body } = incoming;
+  closeConnectionAfter(response);
+  body.fail(fault);
   if (response.writableFinished) socket.end();
   return true;
 }
@@ -195,7 +201,7 @@ function knownConnections(connections: Connections) {
       bySocket.set(socket, connection);
       open.set(ends, connection);
       socket.once('close', () => {
-        connection.ended();
+        connection.handleClose();
         if (open.get(ends) === connection) open.delete(ends);
       });
     },
@@ -207,13 +213,13 @@ function knownConnections(connections: Connections) {
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 
 /** A request with its connection. */
-interface Arrived {
+interface RequestContext {
   readonly account: RequestAccount;
   readonly request: HttpRequest;
   readonly response: HttpResponse;
   readonly carrier: Carrier;
   readonly connection: Connection | undefined;
-  readonly coming: ComingBody | undefined;
+  readonly coming: IncomingBody | undefined;
   readonly headers: Exchange['headers'];
   /** The request id that the client sent, if it is safe to log, or a new one. */
   readonly id: string;
@@ -225,13 +231,13 @@ interface Arrived {
  *
  * @returns the key of the request, if it is a known one
  */
-async function handle(
+async function handleRequest(
   options: ListenerOptions,
   request: HttpRequest,
   response: HttpResponse,
   carrier: Carrier,
   connection: Connection | undefined,
-  coming: ComingBody | undefined,
+  coming: IncomingBody | undefined,
 ): Promise<string | undefined> {
   const headers = headersOf(request);
   const given = headers['x-request-id'];
@@ -242,7 +248,7 @@ async function handle(
   } catch (error) {
     options.responder.log.warn({ err: error, requestId: id }, 'a response could not be written');
     // The client must not take an incomplete response for a complete one.
-    breakOff(response);
+    abortResponse(response);
   } finally {
     account.close();
   }
@@ -251,7 +257,7 @@ async function handle(
 
 async function answerRequest(
   { responder, metrics, dispatch, where, pace, cut, closing, streams }: ListenerOptions,
-  { account, request, response, carrier, connection, coming, headers, id }: Arrived,
+  { account, request, response, carrier, connection, coming, headers, id }: RequestContext,
 ): Promise<void> {
   const started = performance.now();
   const { log, options } = responder;
@@ -259,7 +265,7 @@ async function answerRequest(
   const dispatched = (forwarded === undefined ? undefined : dispatch(forwarded)) ?? dispatch(headers.host);
   const surface = dispatched ?? 'api';
   const arrival = carrier.socket?.localAddress;
-  const came = { arrival, headers };
+  const arrived = { arrival, headers };
   using taken = new DisposableStack();
   // Operators must get responses even when all other requests are refused.
   if (surface === 'admin') account.exempt();
@@ -274,7 +280,7 @@ async function answerRequest(
     query: mark < 0 ? '' : url.slice(mark + 1),
     surface: SURFACE[surface],
     client: carrier.socket?.remoteAddress ?? '',
-    base: baseAddress(where(surface), options.publicUrls[surface], options.trustProxy, came),
+    base: baseAddress(where(surface), options.publicUrls[surface], options.trustProxy, arrived),
     arrival,
     account,
     timings,
@@ -282,18 +288,21 @@ async function answerRequest(
     body: bodyReader(request, options.connections.requestSeconds * 1000, coming),
   };
   const { method, path } = exchange;
-  const endClient = (): void => {
+  const disconnectSlowClient = (): void => {
     cut(surface);
     const facts = { requestId: id, surface, caller: account.name };
     log.warn(facts, 'disconnected a client that reads its response too slowly');
-    breakOff(response);
+    abortResponse(response);
   };
   const reply = await replyTo(responder, exchange, dispatched !== undefined, request);
-  const common = { ...(await commonOf(responder, id, surface, reply.date)), serverTiming: timings.header() };
+  const common = {
+    ...(await commonHeaderValues(responder, id, surface, reply.date)),
+    serverTiming: timings.header(),
+  };
   // Otherwise, clients that send one request after the other would keep a closing service from ending.
-  if (closing.aborted) endAfter(response);
-  const sender = pace.watch(endClient);
-  const taking = { holds: (bytes: number) => account.holds(bytes), sender };
+  if (closing.aborted) closeConnectionAfter(response);
+  const sender = pace.watch(disconnectSlowClient);
+  const taking = { holds: (bytes: number) => account.setHeldBytes(bytes), sender };
   const isStream = hasEvents(reply) && method === 'GET';
   // For a stream, the time until it began counts.
   const begun = performance.now();
@@ -302,7 +311,7 @@ async function answerRequest(
     if (isStream) {
       streams.open++;
       // Otherwise the connection would count as one without a key for as long as the stream lasts.
-      if (account.key !== undefined) connection?.belongsTo(account.key);
+      if (account.key !== undefined) connection?.attributeTo(account.key);
       bytes = await sendEvents(response, reply, common, { closing, taking, times: options.events });
     } else {
       bytes = await send(response, reply, common, {
@@ -322,11 +331,11 @@ async function answerRequest(
   metrics.observe({ surface, status, rows, bytes, seconds, timings, index });
   const key = account.key?.replace(/^key /, '');
   const ended = { surface, status, seconds, key, rows, bytes };
-  responder.admin.history.note(ended, options.clock.now());
-  if (isStream && key !== undefined) responder.usage.sent(key, bytes);
+  responder.admin.history.addRequest(ended, options.clock.now());
+  if (isStream && key !== undefined) responder.usage.addSentBytes(key, bytes);
   // Pages that an operator reads as another key are not part of a walk of that key.
   if (key !== undefined && reply.reading !== undefined && surface !== 'admin' && status === 200) {
-    responder.admin.walks.note(key, surface, reply.reading, rows, options.clock.now());
+    responder.admin.walks.recordPage(key, surface, reply.reading, rows, options.clock.now());
   }
   log.debug({ requestId: id, surface, method, path, status, bytes, seconds }, 'request');
 }
@@ -338,7 +347,7 @@ async function replyTo(
   { httpVersion, rawHeaders, headers, url = '' }: HttpRequest,
 ): Promise<Reply> {
   const head = rawHeaders.reduce((size, text) => size + text.length, url.length);
-  if (head > LARGEST_HEAD) return refusal(exchange, platError('headersTooLarge', {}));
+  if (head > LARGEST_HEAD) return envelopedError(exchange, platError('headersTooLarge', {}));
   const { host } = exchange.headers;
   const authority = headers[':authority'];
   const reason =
@@ -351,7 +360,7 @@ async function replyTo(
           : undefined;
   return reason === undefined
     ? respond(responder, exchange, isOfSurface)
-    : refusal(exchange, platError('requestMalformed', { reason }));
+    : envelopedError(exchange, platError('requestMalformed', { reason }));
 }
 
 /** How often a header occurs. @param raw names and values in turn */
@@ -369,12 +378,12 @@ function countOf(raw: readonly string[], wanted: string): number {
  * of the admin port contain no records, and nobody begins an update window at their `Date`, so probes and metrics do not wait for
  * the store to promise a horizon.
  */
-async function commonOf(
+async function commonHeaderValues(
   { date, options, context }: Responder,
   requestId: string,
   surface?: SurfaceName,
   known?: number,
-): Promise<Common> {
+): Promise<CommonHeaderValues> {
   const isOfOperator = surface === 'admin';
   if (known !== undefined) return { requestId, isOfOperator, now: known };
   try {

@@ -19,17 +19,20 @@ export type RequestMeaning =
   | { readonly kind: 'posted'; readonly path: string }
   | { readonly kind: 'refused'; readonly allow: string; readonly takes: string };
 
-interface Asked {
+interface RequestLine {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** @param isCollection whether the path belongs to an interface, whose queries may be too long for a URL */
-export function meaningOf({ method, path, headers }: Asked, isCollection: boolean): RequestMeaning {
-  const asksInBody = isCollection && QUERY_PATH.test(path);
+/** @param allowsPostedQuery whether the path belongs to an interface, whose queries may be too long for a URL */
+export function meaningOf(
+  { method, path, headers }: RequestLine,
+  allowsPostedQuery: boolean,
+): RequestMeaning {
+  const asksInBody = allowsPostedQuery && QUERY_PATH.test(path);
   if (method === 'OPTIONS') {
-    const allow = asksInBody ? ALLOWED_QUERY : isCollection ? ALLOWED_WITH_BODY : ALLOWED;
+    const allow = asksInBody ? ALLOWED_QUERY : allowsPostedQuery ? ALLOWED_WITH_BODY : ALLOWED;
     return { kind: 'options', allow };
   }
   if (asksInBody) {
@@ -38,7 +41,7 @@ export function meaningOf({ method, path, headers }: Asked, isCollection: boolea
   }
   if (method === 'GET' || method === 'HEAD') return { kind: 'read', path };
   const instead = headers['x-http-method-override']?.trim().toUpperCase();
-  if (isCollection && method === 'POST' && instead === 'GET') return { kind: 'posted', path };
+  if (allowsPostedQuery && method === 'POST' && instead === 'GET') return { kind: 'posted', path };
   return { kind: 'refused', allow: ALLOWED, takes: TAKES };
 }
 

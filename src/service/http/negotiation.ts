@@ -10,29 +10,29 @@ import { platError } from '../../errors/index.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-interface Range {
+interface MediaRange {
   readonly name: string;
   readonly quality: number;
   readonly parameters: readonly string[];
 }
 
 /** Parsed headers. Most clients send the same few, so they are cached, up to a length and a number. */
-const read = new Map<string, readonly Range[]>();
+const parsedHeaders = new Map<string, readonly MediaRange[]>();
 const LONGEST_KEPT = 200;
 const MOST_KEPT = 500;
 
-function rangesOf(header: string): readonly Range[] {
-  const known = read.get(header);
+function rangesOf(header: string): readonly MediaRange[] {
+  const known = parsedHeaders.get(header);
   if (known !== undefined) return known;
   const ranges = readRanges(header);
   if (header.length <= LONGEST_KEPT) {
-    if (read.size >= MOST_KEPT) read.clear();
-    read.set(header, ranges);
+    if (parsedHeaders.size >= MOST_KEPT) parsedHeaders.clear();
+    parsedHeaders.set(header, ranges);
   }
   return ranges;
 }
 
-const readRanges = (header: string): readonly Range[] =>
+const readRanges = (header: string): readonly MediaRange[] =>
   header.split(',').flatMap((part) => {
     const [name = '', ...parameters] = part.split(';').map((each) => each.trim().toLowerCase());
     const weight = parameters.find((each) => each.startsWith('q='))?.slice(2);
@@ -77,8 +77,8 @@ export function parameterOf(
   names: readonly string[],
 ): string | undefined {
   if (header === undefined) return undefined;
-  const own = rangesOf(header).filter(({ name, quality }) => name === type && quality > 0);
-  const [best] = own.toSorted((left, right) => right.quality - left.quality);
+  const matching = rangesOf(header).filter(({ name, quality }) => name === type && quality > 0);
+  const [best] = matching.toSorted((left, right) => right.quality - left.quality);
   const found = best?.parameters.find((each) => names.some((name) => each.startsWith(`${name}=`)));
   return found?.slice(found.indexOf('=') + 1).replaceAll('"', '');
 }

@@ -24,8 +24,8 @@ export async function withPostedQuery(exchange: Exchange): Promise<Exchange> {
   if (headers['content-length'] === '0') return { ...exchange, isPosted: true };
   checkType(headers['content-type'] ?? '', headers['content-encoding'] ?? '');
   const body = await exchange.body(LONGEST_QUERY);
-  account.holds(body.length);
-  const posted = inUrlForm(textOf(body).trim());
+  account.setHeldBytes(body.length);
+  const posted = percentEncode(textOf(body).trim());
   return { ...exchange, query: [query, posted].filter((each) => each !== '').join('&'), isPosted: true };
 }
 
@@ -48,7 +48,7 @@ function textOf(body: Buffer): string {
 }
 
 /** Percent-encodes the characters that no URL may contain: many clients send a body with plain spaces and quotes. */
-const inUrlForm = (query: string): string =>
+const percentEncode = (query: string): string =>
   query.replace(/[^\x21-\x7e]|["#<>\\^`{|}]/gu, (character) => encodeURIComponent(character));
 
 /** The exchange with the compressed query of its link expanded. @throws PlatError `optionInvalid` if it cannot be expanded */
@@ -61,14 +61,14 @@ export function withUnpackedQuery(exchange: Exchange): Exchange {
   // Each one may expand to the size of the largest body, so only one is accepted.
   if (more.length > 0) throw platError('optionRepeated', { name: PACKED }, { target: PACKED });
   const others = pairs.filter((pair) => pair !== packed);
-  return { ...exchange, query: [unpacked(packed), ...others].join('&'), isPosted: true };
+  return { ...exchange, query: [unpackQuery(packed), ...others].join('&'), isPosted: true };
 }
 
-function unpacked(pair: string): string {
+function unpackQuery(pair: string): string {
   const value = pair.slice(PACKED.length + 1);
   try {
     const bytes = Buffer.from(value, 'base64url');
-    return inUrlForm(textOf(inflateRawSync(bytes, { maxOutputLength: LONGEST_QUERY })));
+    return percentEncode(textOf(inflateRawSync(bytes, { maxOutputLength: LONGEST_QUERY })));
   } catch (cause) {
     const facts = { name: PACKED, value: value.slice(0, 40), expected: 'the value from a link, unchanged' };
     throw platError('optionInvalid', facts, { target: PACKED, cause });
@@ -78,20 +78,20 @@ function unpacked(pair: string): string {
 /**
  * The query of a link to the next page.
  *
- * @param room bytes of the link besides the query
+ * @param otherBytes bytes of the link besides the query
  * @throws PlatError `linkTooLong` if the query does not fit into a link: without one, the client would miss rows without noticing
  */
 export function linkQuery(
   { query, isPosted }: Pick<Exchange, 'query' | 'isPosted'>,
   kept: readonly string[],
-  room: number,
+  otherBytes: number,
 ): string {
   const plain = kept.join('&');
-  const length = room + plain.length;
+  const length = otherBytes + plain.length;
   if (length <= (isPosted === true ? USUAL_URL : LONGEST_URL)) return plain;
   const packed = `${PACKED}=${deflateRawSync(plain, { level: 9 }).toString('base64url')}`;
   const shorter = packed.length < plain.length ? packed : plain;
-  if (room + shorter.length > LONGEST_URL) {
+  if (otherBytes + shorter.length > LONGEST_URL) {
     throw platError('linkTooLong', { length: query.length, limit: LONGEST_URL });
   }
   return shorter;

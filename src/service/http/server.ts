@@ -40,7 +40,7 @@ interface ServerBounds {
   readonly idlePatience: number;
 }
 
-interface Taken {
+interface ServerHandlers {
   request(request: HttpRequest, response: HttpResponse): void;
   connection(socket: Socket): void;
   /** An HTTP/1.1 connection that cannot continue. */
@@ -60,7 +60,10 @@ export interface HttpServer {
   close(patience: number): Promise<void>;
 }
 
-export function makeServer({ tls, requestPatience, idlePatience }: ServerBounds, taken: Taken): HttpServer {
+export function makeServer(
+  { tls, requestPatience, idlePatience }: ServerBounds,
+  handlers: ServerHandlers,
+): HttpServer {
   const bounds = {
     maxHeaderSize: LARGEST_READ,
     requireHostHeader: false, // Node would respond without an error envelope
@@ -82,7 +85,7 @@ export function makeServer({ tls, requestPatience, idlePatience }: ServerBounds,
       maxSessionMemory: SESSION_MEMORY,
       settings: { maxConcurrentStreams: MOST_STREAMS, maxHeaderListSize: LARGEST_HEAD, enablePush: false },
     });
-    made.on('session', (session) => endIdle(session, requestPatience, idlePatience));
+    made.on('session', (session) => closeWhenIdle(session, requestPatience, idlePatience));
     return made;
   }
   const sockets = new Set<Socket>();
@@ -90,15 +93,15 @@ export function makeServer({ tls, requestPatience, idlePatience }: ServerBounds,
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    taken.connection(socket);
+    handlers.connection(socket);
   });
-  server.on('request', taken.request);
+  server.on('request', handlers.request);
   // An unknown `Expect` header is no reason to refuse a request (RFC 9110, 10.1.1).
-  server.on('checkExpectation', taken.request);
-  server.on('clientError', taken.fault);
+  server.on('checkExpectation', handlers.request);
+  server.on('clientError', handlers.fault);
   server.on('connect', (request: HttpRequest, carrier: Duplex | Http2ServerResponse) => {
-    if (carrier instanceof Http2ServerResponse) taken.request(request, carrier);
-    else if (!(request instanceof Http2ServerRequest)) taken.connect(request, carrier);
+    if (carrier instanceof Http2ServerResponse) handlers.request(request, carrier);
+    else if (!(request instanceof Http2ServerRequest)) handlers.connect(request, carrier);
   });
   return {
     listen: (host, port) => listen(server, host, port),
@@ -137,7 +140,7 @@ async function close(
  * Ends an HTTP/2 session that has had no request in progress for too long, whatever frames it received: its first request must
  * arrive as soon as on HTTP/1.1, and frames without requests do not keep a connection open.
  */
-function endIdle(session: ServerHttp2Session, first: number, between: number): void {
+function closeWhenIdle(session: ServerHttp2Session, first: number, between: number): void {
   let streams = 0;
   let timer: NodeJS.Timeout | undefined;
   const wait = (milliseconds: number): void => {
@@ -171,7 +174,7 @@ export interface Carrier {
   /** Whether the client has disconnected. */
   isDisconnected(): boolean;
   /** Destroys the connection, with all its requests. */
-  cut(): void;
+  destroy(): void;
 }
 
 export function carrierOf(request: HttpRequest, response: HttpResponse): Carrier {
@@ -183,7 +186,7 @@ export function carrierOf(request: HttpRequest, response: HttpResponse): Carrier
       socket: session?.destroyed === false ? session.socket : undefined,
       isMultiplexed: true,
       isDisconnected: () => stream.destroyed,
-      cut: () => session?.destroy(),
+      destroy: () => session?.destroy(),
     };
   }
   const { socket } = request;
@@ -192,7 +195,7 @@ export function carrierOf(request: HttpRequest, response: HttpResponse): Carrier
     socket,
     isMultiplexed: false,
     isDisconnected: () => socket.destroyed || !socket.writable,
-    cut: () => void socket.destroy(),
+    destroy: () => void socket.destroy(),
   };
 }
 
@@ -223,26 +226,26 @@ export function flushHead(response: HttpResponse): void {
 }
 
 /** Closes an HTTP/1.1 connection after this response. An HTTP/2 session is closed by other means. */
-export function endAfter(response: HttpResponse): void {
+export function closeConnectionAfter(response: HttpResponse): void {
   if (response instanceof ServerResponse) response.shouldKeepAlive = false;
 }
 
 /** The stream to which the body of a response is written. */
-export const bodyOf = (response: HttpResponse): Writable =>
+export const bodyStreamOf = (response: HttpResponse): Writable =>
   response instanceof Http2ServerResponse ? response.stream : response;
 
 /** How many written bytes the system has not taken yet; undefined if that cannot be observed. */
-export const waitingIn = (response: HttpResponse): Queued | undefined =>
+export const writeQueueOf = (response: HttpResponse): Queued | undefined =>
   response instanceof ServerResponse ? queueOf(response.socket) : undefined;
 
 /** Aborts a response, so that the client does not take an incomplete one for a complete one. */
-export function breakOff(response: HttpResponse): void {
+export function abortResponse(response: HttpResponse): void {
   if (response instanceof Http2ServerResponse) response.stream.destroy(new Error('The response was aborted'));
   else response.destroy();
 }
 
 /** Ends an HTTP/2 request that was answered before all of it had arrived. */
-export function endRequest(request: HttpRequest, response: HttpResponse): void {
+export function endUnreadRequest(request: HttpRequest, response: HttpResponse): void {
   if (!(response instanceof Http2ServerResponse)) return;
   const { stream } = response;
   if (stream.destroyed || stream.endAfterHeaders || request.readableEnded) return;

@@ -3,7 +3,7 @@ import { METHODS, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type PlatError, platError } from '../../errors/index.ts';
 import { isNativePath, nativeError, resoError } from '../reply/errors.ts';
-import { type Common, commonHeaders } from '../reply/send.ts';
+import { type CommonHeaderValues, commonHeaders } from '../reply/send.ts';
 import { ALLOWED, methodNotAllowed } from './methods.ts';
 import { ODATA_VERSION } from './negotiation.ts';
 
@@ -23,7 +23,7 @@ const UNENCODED =
   'its URL contains a space or another character that must be percent-encoded, such as %20 for a space';
 
 /** Why a request could not be parsed, and its path; empty if what arrived of it does not contain the path. */
-export interface Unread {
+export interface UnreadableRequest {
   readonly error: PlatError;
   readonly path: string;
 }
@@ -32,7 +32,11 @@ export interface Unread {
  * Sends an error in the same envelope as any other response, and ends the connection (RFC 9112). A client whose path is not known
  * may be one of either interface, so the response has the members of both envelopes.
  */
-export function refuse({ error, path }: Unread, socket: Duplex, common: Common): void {
+export function refuseUnreadable(
+  { error, path }: UnreadableRequest,
+  socket: Duplex,
+  common: CommonHeaderValues,
+): void {
   if (!socket.writable) {
     socket.destroy();
     return;
@@ -54,10 +58,10 @@ export function refuse({ error, path }: Unread, socket: Duplex, common: Common):
 }
 
 /** Whether the error is about the content of the request, and not about its connection. */
-export const isOfHttp = ({ code = '' }: ClientError): boolean => /^(?:HPE|ERR_HTTP)_/.test(code);
+export const isParseError = ({ code = '' }: ClientError): boolean => /^(?:HPE|ERR_HTTP)_/.test(code);
 
 /** The error to report: the request is not valid HTTP, its head is too large, or it arrived too slowly. */
-export function whatIsWrong({ code, rawPacket }: ClientError): Unread {
+export function unreadableRequestFrom({ code, rawPacket }: ClientError): UnreadableRequest {
   const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
   const [, method, path = TARGET.exec(text)?.[1] ?? ''] = REQUEST_LINE.exec(text) ?? [];
   switch (code) {

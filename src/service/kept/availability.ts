@@ -27,19 +27,19 @@ export class Availability {
   }
 
   /** The file works. */
-  works(): void {
+  recordSuccess(): void {
     this.#isLogged = false;
   }
 
   /** The file failed, and is tried again later. */
-  fails(message: string, error: unknown): void {
+  recordFailure(message: string, error: unknown): void {
     this.#offUntil = this.#options.now() + AGAIN;
     if (!this.#isLogged) this.#options.warn(message, error);
     this.#isLogged = true;
   }
 
   /** The file is no longer needed. */
-  end(): void {
+  disable(): void {
     this.#offUntil = Number.POSITIVE_INFINITY;
   }
 }

@@ -3,7 +3,7 @@
  * long.
  */
 import { tracksChanges } from '../../access/index.ts';
-import { isPlainRead, type ReadBy } from '../../compile/kept-plans.ts';
+import { isPlainRead, type PlainReadSource } from '../../compile/kept-plans.ts';
 import { isByKey } from '../../compile/page-plan.ts';
 import type {
   FileSigning,
@@ -57,20 +57,20 @@ type Keys =
   | { readonly kind: 'any' };
 
 /** The basis of a response with one record; undefined if it depends on more. */
-export function basisOfRecord(by: ReadBy, request: RecordRequest): Basis | undefined {
-  const shown = shownIn(by, request);
+export function basisOfRecord(by: PlainReadSource, request: RecordRequest): Basis | undefined {
+  const shown = basisWithoutKeys(by, request);
   return shown && { ...shown, keys: { kind: 'one', key: request.key } };
 }
 
 /** The basis of a response with a page; undefined if it depends on more. */
 export function basisOfPage(
-  by: ReadBy,
+  by: PlainReadSource,
   request: Pick<PageRequest, 'query' | 'position' | 'shape' | 'files'>,
   { last, more, follower }: Page,
 ): Basis | undefined {
-  const shown = shownIn(by, request);
+  const shown = basisWithoutKeys(by, request);
   const { query, position } = request;
-  if (shown === undefined || !query.order.every(isOwnField)) return undefined;
+  if (shown === undefined || !query.order.every(isFieldOfRecord)) return undefined;
   if (!isByKey(request) || (more && follower === undefined)) return { ...shown, keys: { kind: 'any' } };
   const after = 'key' in position ? position.key : undefined;
   return { ...shown, keys: { kind: 'range', after, upTo: more ? last?.key : undefined, follower } };
@@ -81,11 +81,11 @@ export function basisOfPage(
  * whatever the filter and the order are, but not which of the records are still visible.
  */
 export function basisOfList(
-  by: ReadBy,
+  by: PlainReadSource,
   request: Pick<ListPageRequest, 'query' | 'shape' | 'files'>,
   lists: readonly UsedList[],
 ): Basis | undefined {
-  const shown = shownIn(by, request);
+  const shown = basisWithoutKeys(by, request);
   return shown && lists.length > 0 ? { ...shown, keys: { kind: 'any' }, lists } : undefined;
 }
 
@@ -93,8 +93,8 @@ export function basisOfList(
  * What the records of a response show; undefined if that also depends on something that no entry of the sequence of changes
  * reports, such as the clock. A change of a part of a record counts as a change of the record (store/rows/change-log.ts).
  */
-function shownIn(
-  by: ReadBy,
+function basisWithoutKeys(
+  by: PlainReadSource,
   {
     query,
     shape,
@@ -117,7 +117,7 @@ function shownIn(
   return { resource: resource.name, linked: [...linked], expires };
 }
 
-const linksOf = ({ model }: ReadBy, { name }: Resource): readonly string[] =>
+const linksOf = ({ model }: PlainReadSource, { name }: Resource): readonly string[] =>
   model.layout(name).links.map((link) => link.resource);
 
 const isPlainExpansion = ({ query, isBare }: Expansion): boolean =>
@@ -126,30 +126,30 @@ const isPlainExpansion = ({ query, isBare }: Expansion): boolean =>
   query.search === undefined &&
   query.computed.length === 0 &&
   query.expansions.length === 0 &&
-  query.order.every(isOwnField);
+  query.order.every(isFieldOfRecord);
 
 /** Whether an order depends only on values of the records themselves and those that they show. */
-const isOwnField = ({ expression }: OrderTerm): boolean =>
+const isFieldOfRecord = ({ expression }: OrderTerm): boolean =>
   expression.kind === 'field' && expression.via.length === 0;
 
 /** Whether some changes may affect a response. */
-export function isTouched(
-  { resource, keys: own, linked }: Basis,
+export function isAffected(
+  { resource, keys: covered, linked }: Basis,
   { keys, resources }: Changes & { readonly kind: 'records' },
 ): boolean {
   if (resources.has(resource) || linked.some((each) => resources.has(each) || keys.has(each))) return true;
-  for (const key of keys.get(resource) ?? []) if (includes(own, key)) return true;
+  for (const key of keys.get(resource) ?? []) if (coversKey(covered, key)) return true;
   return false;
 }
 
-function includes(own: Keys, key: string): boolean {
-  switch (own.kind) {
+function coversKey(covered: Keys, key: string): boolean {
+  switch (covered.kind) {
     case 'one':
-      return own.key === key;
+      return covered.key === key;
     case 'any':
       return true;
     case 'range': {
-      const { after, upTo, follower } = own;
+      const { after, upTo, follower } = covered;
       const isBefore = after !== undefined && compareKeys(key, after) <= 0;
       const isBeyond = upTo !== undefined && compareKeys(key, upTo) > 0;
       return key === follower || !(isBefore || isBeyond);

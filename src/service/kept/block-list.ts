@@ -7,17 +7,17 @@ import { compareKeys } from '../../shared/compare-keys.ts';
 import type { Deflated } from '../../shared/gzip-member.ts';
 import type { Changes } from '../../store/changes/change-follower.ts';
 import { linkHash } from '../../store/read/blocks-task.ts';
-import type { KeptText } from './text-file.ts';
+import type { CachedText } from './text-file.ts';
 
 /** A block is in the list from the moment at which it was read, even while it is still being compressed. */
-export interface KeptBlock extends KeptRange {
+export interface CachedBlock extends KeptRange {
   readonly id: string;
   /** Hashes of the keys of agents and offices whose values it contains. */
   readonly links: Uint32Array;
   /** Its compressed records, joined by commas; absent if it has none, once the file of texts has them, and in a list of texts. */
   deflated: Promise<Deflated> | undefined;
   /** Its records in the file of texts, or those that wait to be written there: compressed, except in a list of texts. */
-  text?: KeptText | undefined;
+  text?: CachedText | undefined;
   /** The compressed records without their bytes, once only the file of texts has these. */
   inFile?: Omit<Deflated, 'bytes'>;
   /** The list that contains the block; absent if it was removed because it may have changed. */
@@ -26,7 +26,7 @@ export interface KeptBlock extends KeptRange {
 
 export class BlockList {
   readonly #resource: string;
-  #blocks: KeptBlock[] = [];
+  #blocks: CachedBlock[] = [];
 
   constructor(resource: string) {
     this.#resource = resource;
@@ -37,7 +37,10 @@ export class BlockList {
    *
    * @returns also where the page begins: if a block has no more records after the key, after that block
    */
-  from(key: string, limit: number): { readonly after: string; readonly blocks: readonly KeptBlock[] } {
+  blocksAfter(
+    key: string,
+    limit: number,
+  ): { readonly after: string; readonly blocks: readonly CachedBlock[] } {
     let index = this.#indexOf(key);
     let after = key;
     const around = this.#blocks[index];
@@ -45,7 +48,7 @@ export class BlockList {
       if (compareKeys(around.lastKey, key) <= 0) after = around.last;
       index++;
     }
-    const blocks: KeptBlock[] = [];
+    const blocks: CachedBlock[] = [];
     for (let rows = 0; rows < limit && index < this.#blocks.length; index++) {
       const block = this.#blocks[index];
       if (block === undefined) break;
@@ -56,7 +59,7 @@ export class BlockList {
   }
 
   /** Adds a block, unless the list has others with keys in its range. */
-  add(block: KeptBlock): boolean {
+  add(block: CachedBlock): boolean {
     const index = this.#indexOf(block.after);
     const next = this.#blocks[index];
     if (next !== undefined && compareKeys(next.after, block.last) < 0) return false;
@@ -71,7 +74,7 @@ export class BlockList {
     return block?.after === after && block.last === last;
   }
 
-  remove(block: KeptBlock): void {
+  remove(block: CachedBlock): void {
     if (block.list !== this) return;
     block.list = undefined;
     const index = this.#indexOf(block.after);
@@ -79,9 +82,9 @@ export class BlockList {
   }
 
   /** Removes the blocks that may have changed. @returns these blocks */
-  apply({ keys, resources }: Changes & { kind: 'records' }): readonly KeptBlock[] {
+  applyChanges({ keys, resources }: Changes & { kind: 'records' }): readonly CachedBlock[] {
     if (resources.has(this.#resource)) return this.clear();
-    const ended = new Set<KeptBlock>();
+    const ended = new Set<CachedBlock>();
     for (const key of keys.get(this.#resource) ?? []) {
       const block = this.#blocks[this.#indexBefore(key)];
       if (block !== undefined && compareKeys(block.after, key) < 0) ended.add(block);
@@ -90,20 +93,20 @@ export class BlockList {
     for (const [resource, changed] of keys) {
       if (resource !== this.#resource) for (const key of changed) links.add(linkHash(resource, key));
     }
-    const isLinked = (block: KeptBlock): boolean => block.links.some((link) => links.has(link));
+    const isLinked = (block: CachedBlock): boolean => block.links.some((link) => links.has(link));
     if (resources.size > 0) for (const block of this.#blocks) if (block.links.length > 0) ended.add(block);
     if (links.size > 0) for (const block of this.#blocks) if (isLinked(block)) ended.add(block);
     this.#end(ended);
     return [...ended];
   }
 
-  clear(): readonly KeptBlock[] {
+  clear(): readonly CachedBlock[] {
     const ended = this.#blocks;
     this.#end(new Set(ended));
     return ended;
   }
 
-  #end(ended: ReadonlySet<KeptBlock>): void {
+  #end(ended: ReadonlySet<CachedBlock>): void {
     if (ended.size === 0) return;
     for (const block of ended) block.list = undefined;
     this.#blocks = this.#blocks.filter((block) => !ended.has(block));
@@ -115,7 +118,7 @@ export class BlockList {
   /** The index of the first block that ends at this key or after it. */
   readonly #indexBefore = (key: string): number => this.#first((block) => compareKeys(block.last, key) >= 0);
 
-  #first(is: (block: KeptBlock) => boolean): number {
+  #first(is: (block: CachedBlock) => boolean): number {
     let low = 0;
     let high = this.#blocks.length;
     while (low < high) {

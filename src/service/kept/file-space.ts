@@ -19,7 +19,7 @@ export class FileSpace {
    * @param limit where the part must end at the latest
    * @returns where it starts; undefined without room
    */
-  take(length: number, limit: number): number | undefined {
+  allocate(length: number, limit: number): number | undefined {
     const index = this.#free.findIndex(({ start, end }) => end - start >= length);
     const found = this.#free[index];
     if (found === undefined || found.start + length > limit) return undefined;
@@ -30,7 +30,7 @@ export class FileSpace {
   }
 
   /** Frees a part, or a piece of one. */
-  give(start: number, length: number): void {
+  free(start: number, length: number): void {
     const end = start + length;
     const found = this.#free.findIndex((free) => free.start >= end);
     const index = found < 0 ? this.#free.length : found;

@@ -1,19 +1,19 @@
 /**
  * The content of a cache file of blocks, and its verification: each block has a checksum of its content and of everything that it
  * depends on, and so has the state, which records the position in the sequence of changes at which all blocks are valid. Anything
- * unexpected throws `OddFile`. This module knows neither when the file is read or written, nor what happens to an invalid one.
+ * unexpected throws `InvalidFileError`. This module knows neither when the file is read or written, nor what happens to an invalid one.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { KeptRange } from '../../compile/read.ts';
 import { compareKeys } from '../../shared/compare-keys.ts';
-import { type Deflated, deflatedAs } from '../../shared/gzip-member.ts';
+import { type Deflated, deflatedFrom } from '../../shared/gzip-member.ts';
 import type { Changes, Place } from '../../store/changes/change-follower.ts';
 import { linkHash } from '../../store/read/blocks-task.ts';
 
 /** Thrown if the file does not have the form in which plat writes it. */
-class OddFile extends Error {}
+class InvalidFileError extends Error {}
 
 /** A block as it is stored. */
 export interface StoredBlock extends KeptRange {
@@ -23,7 +23,7 @@ export interface StoredBlock extends KeptRange {
 }
 
 /** A view, resource and shape whose blocks are cached. */
-export interface ListName {
+export interface BlockListName {
   readonly id: string;
   readonly resource: string;
   /** The resources whose values its records show. */
@@ -33,7 +33,8 @@ export interface ListName {
 /** What all blocks have in common. */
 export interface FileState extends Place {
   /**
-   * What determined the content of the blocks. At this place, the blocks have not changed, except through values of linked records.
+   * Identifies everything that determined the content of the blocks. At this place, no block has changed, except by values of
+   * linked records.
    */
   readonly stamp: string;
 }
@@ -43,7 +44,7 @@ const GAP = 16;
 /** The largest number of changed links to remember, as hashes; beyond it, the file is recreated. */
 export const MOST_LINKS = 20_000;
 /** Milliseconds to wait for the write of another process. Waiting blocks the thread, which has requests to answer. */
-const PATIENCE = 3;
+const BUSY_TIMEOUT = 3;
 
 /** "plat" in the header of the file, which distinguishes it from other files. */
 const APPLICATION_ID = 0x706c6174;
@@ -60,14 +61,14 @@ const SCHEMA = `
 
 /** The lists by number, and the links that have changed, each with the position of its last change. */
 interface Facts {
-  readonly lists: ListName[];
+  readonly lists: BlockListName[];
   readonly links: Map<number, number>;
 }
 
 type Row = Record<string, unknown>;
 
 /** Whether a file is a cache file, even if it is damaged. */
-export function isKeptFile(path: string): boolean {
+export function isCacheFile(path: string): boolean {
   const id = Buffer.alloc(4);
   const file = openSync(path, 'r');
   try {
@@ -88,18 +89,19 @@ export class FileTables {
   /** The other content of the file, with its checksum. */
   #facts: { readonly sum: number; readonly facts: Facts } | undefined;
 
-  /** @param path of an empty file or a cache file @param isSafe whether it must survive a crash of the machine */
-  constructor(path: string, isSafe: boolean) {
+  /** @param path of an empty file or a cache file @param isDurable whether it must survive a crash of the machine */
+  constructor(path: string, isDurable: boolean) {
     using taken = new DisposableStack();
-    const database = new DatabaseSync(path, { timeout: PATIENCE });
+    const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT });
     taken.defer(() => database.close());
     database.exec(
-      `PRAGMA page_size = 8192; PRAGMA synchronous = ${isSafe ? 'FULL' : 'OFF'}; PRAGMA cache_size = -2048;`,
+      `PRAGMA page_size = 8192; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}; PRAGMA cache_size = -2048;`,
     );
     if (statSync(path).size === 0) database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`);
     // The checksums cover everything except the mapping of index entries to blocks.
     const faults = database.prepare("PRAGMA integrity_check('heads')").all();
-    if (faults.length !== 1 || faults[0]?.integrity_check !== 'ok') throw new OddFile('an index is damaged');
+    if (faults.length !== 1 || faults[0]?.integrity_check !== 'ok')
+      throw new InvalidFileError('an index is damaged');
     this.#database = database;
     this.#state = database.prepare(
       'SELECT stamp, position, commit_name, facts_sum, sum FROM state WHERE id = 1',
@@ -123,7 +125,7 @@ export class FileTables {
   }
 
   /** Runs work in a transaction, which is rolled back if the work throws. */
-  within<T>(kind: 'read' | 'write', work: () => T): T {
+  inTransaction<T>(kind: 'read' | 'write', work: () => T): T {
     this.#database.exec(kind === 'read' ? 'BEGIN' : 'BEGIN IMMEDIATE');
     try {
       const result = work();
@@ -141,11 +143,11 @@ export class FileTables {
     const row: Row | undefined = this.#state.get();
     if (row === undefined) return undefined;
     const { stamp, position, commit_name: commit, facts_sum: factsSum, sum } = row;
-    mustBe(sum === sumOf([stamp, position, commit, factsSum]), 'its state is damaged');
+    assertIntact(sum === checksumOf([stamp, position, commit, factsSum]), 'its state is damaged');
     if (this.#facts?.sum !== factsSum) {
       const text = String(this.#database.prepare('SELECT text FROM facts WHERE id = 1').get()?.text ?? '');
-      mustBe(factsSum === crc32(text), 'its facts are damaged');
-      const { lists, links }: { lists: ListName[]; links: [number, number][] } = JSON.parse(text);
+      assertIntact(factsSum === crc32(text), 'its facts are damaged');
+      const { lists, links }: { lists: BlockListName[]; links: [number, number][] } = JSON.parse(text);
       this.#facts = { sum: Number(factsSum), facts: { lists, links: new Map(links) } };
     }
     return { stamp: String(stamp), position: Number(position), commit: String(commit) };
@@ -163,7 +165,7 @@ export class FileTables {
       .prepare(
         'INSERT OR REPLACE INTO state (id, stamp, position, commit_name, facts_sum, sum) VALUES (1, ?, ?, ?, ?, ?)',
       )
-      .run(stamp, position, commit, factsSum, sumOf([stamp, position, commit, factsSum]));
+      .run(stamp, position, commit, factsSum, checksumOf([stamp, position, commit, factsSum]));
   }
 
   get #known(): Facts {
@@ -177,7 +179,7 @@ export class FileTables {
    */
   find(
     state: FileState,
-    list: ListName,
+    list: BlockListName,
     from: string,
     limit: number,
     isKept: (range: Pick<KeptRange, 'after' | 'last'>) => boolean,
@@ -190,11 +192,12 @@ export class FileTables {
     for (const row of this.#find.iterate(number, from)) {
       const [after, last] = [String(row.begins), String(row.ends)];
       const isAround = compareKeys(after, from) < 0;
-      mustBe(
+      assertIntact(
         compareKeys(last, reached) > 0 && (isAround || compareKeys(after, reached) >= 0),
         'its order is damaged',
       );
-      // For a block within which the page begins, only its end is known, so it is of use only if the page begins after its last record.
+      // For a block within which the page begins, only its end is known, so it is of use only if the page begins after its last
+      // record.
       const isOfUse = !isAround || compareKeys(String(row.last_key), from) <= 0;
       if (isOfUse && !isKept({ after, last })) wanted.set(Number(row.id), last);
       records += (after === reached ? 0 : GAP) + (isAround ? 0 : Number(row.records));
@@ -203,10 +206,10 @@ export class FileTables {
     }
     if (wanted.size === 0) return [];
     const rows = this.#fetch.all(JSON.stringify([...wanted.keys()]));
-    mustBe(rows.length === wanted.size, 'its index is damaged');
+    assertIntact(rows.length === wanted.size, 'its index is damaged');
     return rows.flatMap((row) => {
-      mustBe(wanted.get(Number(row.id)) === row.ends, 'its index is damaged');
-      const block = storedBlock(row, state, list);
+      assertIntact(wanted.get(Number(row.id)) === row.ends, 'its index is damaged');
+      const block = verifiedBlock(row, state, list);
       const isLinkChanged = block.links.some(
         (link) => (this.#known.links.get(link) ?? 0) > Number(row.position),
       );
@@ -217,7 +220,7 @@ export class FileTables {
   /** Adds a block that is valid at the position of the state, unless others have keys in its range. */
   add(
     { stamp, position }: FileState,
-    list: ListName,
+    list: BlockListName,
     { after, last, lastKey, rows, links, deflated }: StoredBlock,
   ): void {
     const { lists } = this.#known;
@@ -228,7 +231,7 @@ export class FileTables {
     const bytesSum = deflated === undefined ? 0 : crc32(deflated.bytes);
     const facts = [after, last, lastKey, rows, position] as const;
     const content = [deflated?.length ?? 0, deflated?.crc ?? 0, bytesSum] as const;
-    const sum = crc32(linkBytes, sumOf([stamp, list.id, ...facts, ...content]));
+    const sum = crc32(linkBytes, checksumOf([stamp, list.id, ...facts, ...content]));
     const { lastInsertRowid: id } = this.#insert.run(number, ...facts, linkBytes, ...content, sum);
     if (deflated !== undefined) this.#insertBody.run(id, deflated.bytes);
   }
@@ -253,7 +256,7 @@ export class FileTables {
   }
 
   /** Removes what has changed. @returns false if that cannot be determined; nothing in the file may then be used */
-  apply({ keys, resources, position }: Changes & { kind: 'records' }): boolean {
+  applyChanges({ keys, resources, position }: Changes & { kind: 'records' }): boolean {
     if (resources.size > 0) return false;
     const { lists, links } = this.#known;
     const removal = this.#database.prepare(
@@ -273,7 +276,7 @@ export class FileTables {
   }
 
   /** Removes the oldest blocks until the file needs no more than this number of bytes. */
-  bound(bytes: number): void {
+  shrinkTo(bytes: number): void {
     const oldest = this.#database.prepare(
       'DELETE FROM heads WHERE id = (SELECT min(id) FROM heads) RETURNING id',
     );
@@ -300,26 +303,26 @@ export class FileTables {
   }
 }
 
-function storedBlock(row: Row, { stamp }: FileState, list: ListName): StoredBlock {
+function verifiedBlock(row: Row, { stamp }: FileState, list: BlockListName): StoredBlock {
   const { begins, ends, last_key: lastKey, records, position, length, crc, bytes_sum: bytesSum } = row;
   const links = row.links instanceof Uint8Array ? row.links : new Uint8Array(0);
-  const head = sumOf([stamp, list.id, begins, ends, lastKey, records, position, length, crc, bytesSum]);
-  mustBe(row.sum === crc32(links, head), 'a block is damaged');
+  const head = checksumOf([stamp, list.id, begins, ends, lastKey, records, position, length, crc, bytesSum]);
+  assertIntact(row.sum === crc32(links, head), 'a block is damaged');
   const bytes = row.bytes instanceof Uint8Array ? row.bytes : undefined;
-  mustBe((records === 0) === (bytes === undefined), 'a block is incomplete');
-  if (bytes !== undefined) mustBe(crc32(bytes) === bytesSum, 'a block is damaged');
+  assertIntact((records === 0) === (bytes === undefined), 'a block is incomplete');
+  if (bytes !== undefined) assertIntact(crc32(bytes) === bytesSum, 'a block is damaged');
   return {
     ...{ after: String(begins), last: String(ends), lastKey: String(lastKey), rows: Number(records) },
     links: linksOf(row),
-    deflated: bytes === undefined ? undefined : deflatedAs(bytes, Number(crc), Number(length)),
+    deflated: bytes === undefined ? undefined : deflatedFrom(bytes, Number(crc), Number(length)),
   };
 }
 
 const linksOf = ({ links }: Row): Uint32Array =>
   links instanceof Uint8Array ? new Uint32Array(Uint8Array.from(links).buffer) : new Uint32Array(0);
 
-const sumOf = (facts: readonly unknown[]): number => crc32(JSON.stringify(facts));
+const checksumOf = (facts: readonly unknown[]): number => crc32(JSON.stringify(facts));
 
-function mustBe(isRight: boolean, fault: string): void {
-  if (!isRight) throw new OddFile(fault);
+function assertIntact(isRight: boolean, fault: string): void {
+  if (!isRight) throw new InvalidFileError(fault);
 }

@@ -6,26 +6,32 @@
  * snapshot, shows that its blocks are still valid. This module knows neither SQL nor HTTP.
  */
 import { hash } from 'node:crypto';
-import { keptStamp } from '../../compile/blocks-plan.ts';
+import { viewVersion } from '../../compile/blocks-plan.ts';
 import { isVisibilityCurrent, type StoreModel } from '../../compile/model.ts';
 import { isByKey } from '../../compile/page-plan.ts';
 import type { BlockForm, Page, PageRequest, Shape } from '../../compile/read.ts';
 import { isWhole } from '../../compile/text/reso-text.ts';
 import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
 import { type Deflated, deflatedList } from '../../shared/gzip-member.ts';
-import { type Changes, endOf, FROM_NOW, isThere, type Place } from '../../store/changes/change-follower.ts';
+import {
+  type Changes,
+  containsCommit,
+  FROM_NOW,
+  type Place,
+  placeAfterChanges,
+} from '../../store/changes/change-follower.ts';
 import type { BlocksPage, ReadBlock } from '../../store/read/blocks-task.ts';
 import { isSent } from '../../store/read/lanes.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
-import { BlockList, type KeptBlock } from './block-list.ts';
-import type { ListName } from './file-tables.ts';
-import type { KeptFile } from './kept-file.ts';
-import type { KeptText, PlacedText, TextFile } from './text-file.ts';
+import { BlockList, type CachedBlock } from './block-list.ts';
+import type { BlockListName } from './file-tables.ts';
+import type { BlockCacheFile } from './kept-file.ts';
+import type { CachedText, PlacedText, TextCacheFile } from './text-file.ts';
 
 /** Pages with fewer rows would produce blocks that are too small to be worth caching. */
-const FEWEST_ROWS = 64;
+const MIN_ROWS = 64;
 /** Up to this number of rows is read without a separate thread. */
-const FEW_ROWS = 64;
+const MAX_ROWS_INLINE = 64;
 /** How often a page is planned again if some of its blocks turn out to have changed; then it is read without the cache. */
 const TRIES = 3;
 /** The memory of a block besides its content, in bytes. */
@@ -38,13 +44,13 @@ const MOST_ASKED = 20_000;
 const EMPTY = new Uint8Array(0);
 const NOWHERE: Place = { position: FROM_NOW, commit: '' };
 
-export class KeptBlocks {
+export class BlockCache {
   readonly #store: Pick<Store, 'blocks' | 'readStores'>;
-  readonly #file: KeptFile | undefined;
-  readonly #texts: TextFile | undefined;
+  readonly #file: BlockCacheFile | undefined;
+  readonly #texts: TextCacheFile | undefined;
   #isWriting = false;
   readonly #bytes: number;
-  readonly #blocks: BoundedCache<KeptBlock>;
+  readonly #blocks: BoundedCache<CachedBlock>;
   /** One list for each combination of view, resource and shape. */
   readonly #lists = new Map<string, NamedList>();
   #stamp = '';
@@ -64,7 +70,7 @@ export class KeptBlocks {
   constructor(
     store: Pick<Store, 'blocks' | 'readStores'>,
     bytes: number,
-    { file, texts }: { readonly file?: KeptFile; readonly texts?: TextFile } = {},
+    { file, texts }: { readonly file?: BlockCacheFile; readonly texts?: TextCacheFile } = {},
   ) {
     this.#store = store;
     this.#file = file;
@@ -77,9 +83,9 @@ export class KeptBlocks {
   }
 
   /** The page of a request in the form of gzip; undefined if pages of its kind are not cached. */
-  async page(request: PageRequest, model: StoreModel, read: ReadOptions): Promise<Page | undefined> {
-    if (this.#bytes === 0 || !isKept(request, model, read)) return undefined;
-    const stamp = keptStamp(model);
+  async gzipPage(request: PageRequest, model: StoreModel, read: ReadOptions): Promise<Page | undefined> {
+    if (this.#bytes === 0 || !isCacheable(request, model, read)) return undefined;
+    const stamp = viewVersion(model);
     for (let tries = 0; tries < TRIES; tries++) {
       const list = this.#listOf(request, 'deflated', model, stamp);
       this.#fill(request, list, stamp);
@@ -97,12 +103,12 @@ export class KeptBlocks {
    */
   async textPage(request: PageRequest, model: StoreModel, read: ReadOptions): Promise<Page | undefined> {
     const texts = this.#texts;
-    if (texts === undefined || !this.keepsTexts(request, model, read)) return undefined;
-    const stamp = keptStamp(model);
+    if (texts === undefined || !this.cachesTexts(request, model, read)) return undefined;
+    const stamp = viewVersion(model);
     for (let tries = 0; tries < TRIES; tries++) {
       const list = this.#listOf(request, 'text', model, stamp);
       if (!this.#isAskedAgain(request, list)) return undefined;
-      // Begins where the file of compressed blocks ends, so that its blocks are not lost.
+      // Starts at the place of the file of compressed blocks, so that the blocks in it remain usable.
       if (this.#place.position === FROM_NOW) this.#place = this.#file?.place(stamp) ?? NOWHERE;
       const page = await this.#readTexts(request, list, stamp, { texts, read });
       if (page === 'changed') continue;
@@ -113,8 +119,8 @@ export class KeptBlocks {
   }
 
   /** Whether texts of such pages are kept. */
-  keepsTexts(request: PageRequest, model: StoreModel, read: ReadOptions): boolean {
-    return this.#texts?.isOff === false && this.#bytes > 0 && isKept(request, model, read);
+  cachesTexts(request: PageRequest, model: StoreModel, read: ReadOptions): boolean {
+    return this.#texts?.isOff === false && this.#bytes > 0 && isCacheable(request, model, read);
   }
 
   /** Whether a page was requested before. The first request is remembered. */
@@ -158,7 +164,7 @@ export class KeptBlocks {
 
   /** The compressed records of blocks, from memory and the file of texts; undefined if that file no longer has some of them. */
   async #deflatedOf(
-    blocks: readonly KeptBlock[],
+    blocks: readonly CachedBlock[],
     { caller }: ReadOptions,
   ): Promise<Pick<Page, 'deflated' | 'release'> | undefined> {
     const texts = this.#texts;
@@ -168,14 +174,14 @@ export class KeptBlocks {
       if (inFile !== undefined && text !== undefined) return { inFile, ...page.addKept(text) };
       return deflated === undefined ? [] : { block, deflated };
     });
-    const { body, release } = texts?.body(page.length) ?? { body: EMPTY };
+    const { body, release } = texts?.newBody(page.length) ?? { body: EMPTY };
     using taken = new DisposableStack();
     if (release !== undefined) taken.defer(release);
     if (page.kept.length > 0) {
       caller?.made(page.length);
-      if (!(await texts?.read(body, page.kept))) return undefined;
+      if (!(await texts?.readTexts(body, page.kept))) return undefined;
     }
-    const inMemory: [KeptBlock, Deflated][] = [];
+    const inMemory: [CachedBlock, Deflated][] = [];
     const list = await Promise.all(
       parts.map(async (part): Promise<Deflated> => {
         if ('inFile' in part) {
@@ -193,29 +199,29 @@ export class KeptBlocks {
   }
 
   /** Moves compressed blocks from memory to the file of texts, once the page that contains them was sent. */
-  async #moveToFile(inMemory: readonly (readonly [KeptBlock, Deflated])[]): Promise<void> {
+  async #moveToFile(inMemory: readonly (readonly [CachedBlock, Deflated])[]): Promise<void> {
     const texts = this.#texts;
     if (texts === undefined || texts.isOff || texts.isFull('compressed block')) return;
     // Another page may have begun to write a block, and one that has changed is of no use.
     const moved = inMemory.filter(([{ list, text }]) => list !== undefined && text === undefined);
     const page = new TextPage();
     for (const [block, { bytes }] of moved) {
-      block.text = texts.text('compressed block', bytes.length, () => this.#leaveFile(block));
+      block.text = texts.reserveText('compressed block', bytes.length, () => this.#leaveFile(block));
       page.addKept(block.text);
     }
-    const { body, release } = texts.body(page.length);
+    const { body, release } = texts.newBody(page.length);
     for (const [index, { start }] of page.kept.entries()) body.set(moved[index]?.[1].bytes ?? EMPTY, start);
-    await texts.keep({ body, release }, page.kept);
+    await texts.writeTexts({ body, release }, page.kept);
     for (const [block, { bytes: _, ...inFile }] of moved) {
       if (block.list === undefined || block.text?.isWritten !== true) continue;
       block.inFile = inFile;
       block.deflated = undefined;
-      this.#blocks.put(block.id, block, sizeOf(block));
+      this.#blocks.put(block.id, block, overheadOf(block));
     }
   }
 
   /** A block whose compressed records are not in the file of texts, or no longer. */
-  #leaveFile(block: KeptBlock): void {
+  #leaveFile(block: CachedBlock): void {
     block.text = undefined;
     // Memory still has the records of a block that was not written.
     if (block.inFile !== undefined) this.#blocks.delete(block.id);
@@ -225,7 +231,7 @@ export class KeptBlocks {
     request: PageRequest,
     named: NamedList,
     stamp: string,
-    { texts, read }: { readonly texts: TextFile; readonly read: ReadOptions },
+    { texts, read }: { readonly texts: TextCacheFile; readonly read: ReadOptions },
   ): Promise<Page | undefined | 'changed'> {
     const { list, name } = named;
     const asking = this.#askingFor(request, named);
@@ -258,15 +264,15 @@ export class KeptBlocks {
       return { body: EMPTY, rows: 0, more: false };
     }
     const last = { key: found.last, values: [] };
-    const keep = (): void => void texts.keep({ body: EMPTY, ...found }, page.toKeep);
+    const keep = (): void => void texts.writeTexts({ body: EMPTY, ...found }, page.toKeep);
     if (page.kept.length === 0) return { body: found.body ?? EMPTY, rows, more, last, release: keep };
-    const made = texts.body(page.length);
+    const made = texts.newBody(page.length);
     read.caller?.made(page.length);
     const release = (): void => {
       made.release?.();
       keep();
     };
-    if (!(await texts.read(made.body, page.kept))) {
+    if (!(await texts.readTexts(made.body, page.kept))) {
       release();
       return 'changed';
     }
@@ -275,14 +281,14 @@ export class KeptBlocks {
   }
 
   /** The cached blocks of a page, and the place at which the cache is valid. */
-  #askingFor({ position, limit }: PageRequest, { list }: NamedList): Asking {
-    return { ...list.from(beginOf(position), limit), from: this.#place, newest: this.#newest };
+  #askingFor({ position, limit }: PageRequest, { list }: NamedList): CachedPart {
+    return { ...list.blocksAfter(beginOf(position), limit), from: this.#place, newest: this.#newest };
   }
 
   /** Requests the rest of a page from the store. `#follow` must process the result at once, before any other result. */
   #ask(
     { query, limit, shape, files }: PageRequest,
-    { after, blocks, from }: Asking,
+    { after, blocks, from }: CachedPart,
     form: BlockForm,
     read: ReadOptions,
   ): Promise<BlocksPage> {
@@ -292,7 +298,7 @@ export class KeptBlocks {
         kept: blocks.map(({ after: begin, last, rows: count, lastKey }) => {
           return { after: begin, last, rows: count, lastKey };
         }),
-        isSmall: limit - rowsOf(blocks) <= FEW_ROWS,
+        isSmall: limit - rowsOf(blocks) <= MAX_ROWS_INLINE,
       },
       read,
     );
@@ -306,7 +312,7 @@ export class KeptBlocks {
   /** Applies the changes that a snapshot shows. @returns whether the cached blocks of a page are valid in it */
   #follow(
     { stamp: found, changes }: BlocksPage,
-    { blocks, from, newest }: Asking,
+    { blocks, from, newest }: CachedPart,
     stamp: string,
   ): 'holds' | 'changed' | 'other' {
     if (found !== stamp || this.#stamp !== stamp) return 'other';
@@ -317,7 +323,7 @@ export class KeptBlocks {
     }
     // A place that another page passed without confirming it cannot be found either.
     const known = [from, newest ?? from].filter(({ position }) => position !== FROM_NOW);
-    if (changes.kind === 'records' && !known.every((place) => isThere(place, changes))) {
+    if (changes.kind === 'records' && !known.every((place) => containsCommit(place, changes))) {
       this.#startOver();
       return 'other';
     }
@@ -327,33 +333,33 @@ export class KeptBlocks {
   }
 
   /** The block of records that have been read, which may still have to be compressed. */
-  #blockOf({ bytes: _, deflated, ...read }: ReadBlock): KeptBlock {
+  #blockOf({ bytes: _, deflated, ...read }: ReadBlock): CachedBlock {
     const id = String(++this.#made);
     return { ...read, id, deflated: deflated && Promise.resolve(deflated), list: undefined };
   }
 
   /** A block whose text was read and will be written. */
-  #textBlockOf({ bytes, deflated: _, ...read }: ReadBlock, texts: TextFile): KeptBlock {
-    const block: KeptBlock = { ...read, id: String(++this.#made), deflated: undefined, list: undefined };
-    if (bytes > 0) block.text = texts.text('block', bytes, () => block.list?.remove(block));
+  #textBlockOf({ bytes, deflated: _, ...read }: ReadBlock, texts: TextCacheFile): CachedBlock {
+    const block: CachedBlock = { ...read, id: String(++this.#made), deflated: undefined, list: undefined };
+    if (bytes > 0) block.text = texts.reserveText('block', bytes, () => block.list?.remove(block));
     return block;
   }
 
-  #keep({ list, name }: NamedList, block: KeptBlock): void {
+  #keep({ list, name }: NamedList, block: CachedBlock): void {
     if (!list.add(block)) return;
     const keep = (deflated?: Deflated): void => {
       this.#putInMemory(list, block, deflated);
       // A list that has been dropped in the meantime no longer follows changes.
       const holds = (): boolean => block.list === list && this.#lists.get(name.id)?.list === list;
-      this.#file?.add(name, { ...block, deflated }, holds);
+      this.#file?.queueBlock(name, { ...block, deflated }, holds);
     };
     if (block.deflated === undefined) keep();
     else block.deflated.then(keep, () => list.remove(block)); // the page that awaits it gets the error
   }
 
-  #putInMemory(list: BlockList, block: KeptBlock, deflated: Deflated | undefined): void {
+  #putInMemory(list: BlockList, block: CachedBlock, deflated: Deflated | undefined): void {
     const bytes = deflated?.bytes.length ?? 0;
-    if (block.list === list) this.#blocks.put(block.id, block, sizeOf(block) + bytes);
+    if (block.list === list) this.#blocks.put(block.id, block, overheadOf(block) + bytes);
     // A block that exceeds the limit on its own is not cached.
     if (this.#blocks.get(block.id) === undefined) list.remove(block);
   }
@@ -361,7 +367,7 @@ export class KeptBlocks {
   /** Reads the blocks of a page that are not in memory from the file. */
   #fill({ position, limit }: PageRequest, { list, name }: NamedList, stamp: string): void {
     if (this.#file === undefined) return;
-    const { after, blocks } = list.from(beginOf(position), limit);
+    const { after, blocks } = list.blocksAfter(beginOf(position), limit);
     const gap = gapIn(after, blocks, limit);
     if (gap === undefined) return;
     const kept = { stamp, ...this.#place };
@@ -376,7 +382,7 @@ export class KeptBlocks {
       stored.add({ ...block, id: String(++this.#made), deflated, list: undefined });
     }
     // Applies changes that have not been written to the file yet.
-    if (found.changes !== undefined) stored.apply(found.changes);
+    if (found.changes !== undefined) stored.applyChanges(found.changes);
     const sizes = new Map(found.blocks.map((block) => [block.last, block.deflated]));
     for (const block of stored.clear()) {
       if (list.add(block)) this.#putInMemory(list, block, sizes.get(block.last));
@@ -389,8 +395,8 @@ export class KeptBlocks {
     this.#isWriting = true;
     setImmediate(() => {
       this.#isWriting = false;
-      const isMore = this.#file?.write({ stamp: this.#stamp, ...this.#place });
-      this.#texts?.bound();
+      const isMore = this.#file?.writeSome({ stamp: this.#stamp, ...this.#place });
+      this.#texts?.truncateToLimit();
       if (isMore === true) this.#writeLater();
     });
   }
@@ -401,7 +407,7 @@ export class KeptBlocks {
     this.#clear();
     this.#place = NOWHERE;
     this.#newest = undefined;
-    this.#file?.note(FROM_NOW, { kind: 'everything', position, commits: new Map() });
+    this.#file?.noteChanges(FROM_NOW, { kind: 'everything', position, commits: new Map() });
   }
 
   /** @param since where the changes begin, which is never after the place of the cache */
@@ -410,17 +416,17 @@ export class KeptBlocks {
     const { position } = this.#place;
     if (since === FROM_NOW && position !== FROM_NOW) return;
     // Changes up to the current position have been noted before.
-    if (changes.kind === 'everything' || changes.position > position) this.#file?.note(since, changes);
+    if (changes.kind === 'everything' || changes.position > position) this.#file?.noteChanges(since, changes);
     if (changes.kind === 'everything') this.#clear();
     else {
       for (const { list } of this.#lists.values()) {
-        for (const { id, text } of list.apply(changes)) {
+        for (const { id, text } of list.applyChanges(changes)) {
           this.#blocks.delete(id);
           if (text !== undefined) this.#texts?.free(text);
         }
       }
     }
-    if (position === FROM_NOW || changes.position > position) this.#place = endOf(changes);
+    if (position === FROM_NOW || changes.position > position) this.#place = placeAfterChanges(changes);
   }
 
   #clear(): void {
@@ -445,11 +451,11 @@ export class KeptBlocks {
       // A new epoch has other numbers in its sequence.
       this.#place = NOWHERE;
       this.#newest = undefined;
-      this.#file?.forget();
+      this.#file?.discardQueue();
     }
     const { role, scope } = view;
     const kind = form === 'text' ? [form] : [];
-    const id = JSON.stringify([role.name, scope, resource.name, shapeOf(shape), ...kind]);
+    const id = JSON.stringify([role.name, scope, resource.name, shapeIdentity(shape), ...kind]);
     const known = this.#lists.get(id);
     if (known !== undefined) return known;
     if (this.#lists.size >= MOST_LISTS) this.#clear();
@@ -461,7 +467,7 @@ export class KeptBlocks {
   }
 
   close(): void {
-    while (this.#file?.write({ stamp: this.#stamp, ...this.#place }) === true);
+    while (this.#file?.writeSome({ stamp: this.#stamp, ...this.#place }) === true);
     this.#file?.close();
     this.#texts?.close();
     this.#clear();
@@ -470,10 +476,10 @@ export class KeptBlocks {
 }
 
 /** What the cache has for a page when its request begins. */
-interface Asking {
+interface CachedPart {
   /** Where the page begins. */
   readonly after: string;
-  readonly blocks: readonly KeptBlock[];
+  readonly blocks: readonly CachedBlock[];
   /** The place at which the cache is valid. */
   readonly from: Place;
   /** The place at which the newest blocks from the file are valid. */
@@ -493,14 +499,14 @@ class TextPage {
     return Math.max(0, this.#length - 1);
   }
 
-  addKept(text: KeptText): PlacedText {
+  addKept(text: CachedText): PlacedText {
     const placed = { text, start: this.#length };
     this.kept.push(placed);
     this.#length += text.length + 1;
     return placed;
   }
 
-  addRead(text: KeptText, isToKeep: boolean): void {
+  addRead(text: CachedText, isToKeep: boolean): void {
     const { length } = text;
     const from = this.#lengthRead;
     this.#read.push({ from, start: this.#length, length });
@@ -522,18 +528,18 @@ const COMMA = 0x2c;
 
 /** The blocks of a view, a resource and a shape. */
 interface NamedList {
-  readonly name: ListName;
+  readonly name: BlockListName;
   readonly list: BlockList;
 }
 
-const rowsOf = (blocks: readonly KeptBlock[]): number => blocks.reduce((sum, { rows }) => sum + rows, 0);
+const rowsOf = (blocks: readonly CachedBlock[]): number => blocks.reduce((sum, { rows }) => sum + rows, 0);
 
 const beginOf = (position: PageRequest['position']): string => ('key' in position ? position.key : '');
 
 /** Where the blocks of a page have their first gap, and how many records are missing from there on. */
 function gapIn(
   after: string,
-  blocks: readonly KeptBlock[],
+  blocks: readonly CachedBlock[],
   limit: number,
 ): { readonly from: string; readonly limit: number } | undefined {
   let from = after;
@@ -547,11 +553,11 @@ function gapIn(
 }
 
 /** The memory of a block besides its records, in bytes. */
-const sizeOf = ({ after, last, lastKey, links }: KeptBlock): number =>
+const overheadOf = ({ after, last, lastKey, links }: CachedBlock): number =>
   BLOCK + bytesOfText(after) + bytesOfText(last) + bytesOfText(lastKey) + 4 * links.length;
 
 /** What determines the form of a record, besides the view. */
-function shapeOf(shape: Shape): readonly unknown[] {
+function shapeIdentity(shape: Shape): readonly unknown[] {
   switch (shape.kind) {
     case 'reso':
       return [shape.kind, shape.omitNulls, shape.annotateHidden, shape.ownOnly === true];
@@ -567,10 +573,10 @@ function shapeOf(shape: Shape): readonly unknown[] {
  * agents and offices. URLs of files are signed and expire, so pages with media are not cached. While damage is known, every record
  * must be checked, so nothing is cached.
  */
-function isKept(request: PageRequest, model: StoreModel, { damaged, caller }: ReadOptions): boolean {
+function isCacheable(request: PageRequest, model: StoreModel, { damaged, caller }: ReadOptions): boolean {
   const { query, limit, shape } = request;
   return (
-    limit >= FEWEST_ROWS &&
+    limit >= MIN_ROWS &&
     damaged === undefined &&
     isSent(caller) &&
     isByKey(request) &&

@@ -9,44 +9,44 @@ import { existsSync, renameSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { KeptRange } from '../../compile/read.ts';
-import { type Changes, FROM_NOW, isThere, type Place } from '../../store/changes/change-follower.ts';
+import { type Changes, containsCommit, FROM_NOW, type Place } from '../../store/changes/change-follower.ts';
 import { makeFolder, makePrivateFile, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
 import { thisMachine } from '../../store/time/clock-jump.ts';
 import { Availability, type AvailabilityOptions } from './availability.ts';
 import {
+  type BlockListName,
   type FileState,
   FileTables,
-  isKeptFile,
-  type ListName,
+  isCacheFile,
   MOST_LINKS,
   type StoredBlock,
 } from './file-tables.ts';
 
 /** The cache file of a store. */
-export interface FilePlace {
+export interface CacheFileLocation {
   readonly path: string;
   /** What determines the form of records, besides the store's own settings. */
   readonly identity: string;
 }
 
-interface KeptFileOptions extends FilePlace, AvailabilityOptions {
+interface KeptFileOptions extends CacheFileLocation, AvailabilityOptions {
   readonly bytes: number;
 }
 
 /** A block that waits to be written. */
 interface Waiting {
-  readonly list: ListName;
+  readonly list: BlockListName;
   readonly block: StoredBlock;
   /** Whether it is valid at the place of the cache in memory. */
   readonly holds: () => boolean;
 }
 
-type Followed = Changes & { readonly kind: 'records' };
+type KnownChanges = Changes & { readonly kind: 'records' };
 
 /** Changes that have not been written to the file yet. */
-type Pending =
+type UnwrittenChanges =
   | { readonly kind: 'everything' }
-  | { readonly kind: 'since'; readonly since: number; readonly changes: Followed };
+  | { readonly kind: 'since'; readonly since: number; readonly changes: KnownChanges };
 
 /** The version of the file's format and of the texts of pages. */
 const FORMAT = 2;
@@ -62,12 +62,12 @@ const SPARE_BYTES = 1024 * 1024;
 
 /** Result codes of SQLite: the file is locked; the file system refuses access. */
 const BUSY = new Set([5, 6]);
-const REFUSED = new Set([3, 8, 10, 13, 14, 23]);
+const ACCESS_DENIED_CODES = new Set([3, 8, 10, 13, 14, 23]);
 /** SQLite's codes for a file that has been renamed, and for one that is too short. */
 const MOVED = 1032;
 const TOO_SHORT = 522;
 
-export class KeptFile {
+export class BlockCacheFile {
   readonly #path: string;
   readonly #bytes: number;
   readonly #warn: KeptFileOptions['warn'];
@@ -77,7 +77,7 @@ export class KeptFile {
   readonly #availability: Availability;
   #faults = 0;
   #waiting: Waiting[] = [];
-  #pending: Pending | undefined;
+  #pending: UnwrittenChanges | undefined;
   /** The stamp for which a file with another stamp was replaced: two processes must not keep replacing each other's file. */
   #replacedFor = '';
   /** The position of the file when it could not be brought up to date. */
@@ -103,11 +103,11 @@ export class KeptFile {
    */
   find(
     { stamp, ...memory }: FileState,
-    list: ListName,
+    list: BlockListName,
     { from, limit }: { readonly from: string; readonly limit: number },
     isKept: (range: Pick<KeptRange, 'after' | 'last'>) => boolean,
   ):
-    | (Place & { readonly blocks: readonly StoredBlock[]; readonly changes: Followed | undefined })
+    | (Place & { readonly blocks: readonly StoredBlock[]; readonly changes: KnownChanges | undefined })
     | undefined {
     return this.#reading(stamp, (tables, state) => {
       const changes = this.#missing(state, memory);
@@ -128,7 +128,7 @@ export class KeptFile {
     if (this.#pending?.kind === 'everything') return undefined;
     return this.#attempt(() => {
       const tables = this.#opened();
-      return tables?.within('read', () => {
+      return tables?.inTransaction('read', () => {
         const state = tables.state();
         return state?.stamp === this.#stampOf(stamp) ? read(tables, state) : undefined;
       });
@@ -139,17 +139,17 @@ export class KeptFile {
    * The changes between the places of the file and of memory. A process that is behind the file detects whether the file belongs to
    * another store.
    */
-  #missing(file: Place, memory: Place): Followed | 'unknown' | undefined {
+  #missing(file: Place, memory: Place): KnownChanges | 'unknown' | undefined {
     if (file.position > memory.position || memory.position === FROM_NOW) return undefined;
     if (file.position === memory.position) return file.commit === memory.commit ? undefined : 'unknown';
     const pending = this.#pending;
     const isKnown =
-      pending?.kind === 'since' && pending.since <= file.position && isThere(file, pending.changes);
+      pending?.kind === 'since' && pending.since <= file.position && containsCommit(file, pending.changes);
     return isKnown ? pending.changes : 'unknown';
   }
 
-  /** Notes changes, which `write` writes to the file. @param since where they begin */
-  note(since: number, changes: Exclude<Changes, { kind: 'behind' }>): void {
+  /** Notes changes, which `writeSome` writes to the file. @param since where they begin */
+  noteChanges(since: number, changes: Exclude<Changes, { kind: 'behind' }>): void {
     const pending = this.#pending;
     if (this.#availability.isOff || pending?.kind === 'everything') return;
     if (changes.kind === 'everything') this.#pending = { kind: 'everything' };
@@ -164,14 +164,14 @@ export class KeptFile {
   }
 
   /** Queues a block to be written. @param holds whether the block is still valid at the place of the cache in memory */
-  add(list: ListName, block: StoredBlock, holds: () => boolean): void {
+  queueBlock(list: BlockListName, block: StoredBlock, holds: () => boolean): void {
     if (this.#availability.isOff) return;
     this.#waiting.push({ list, block, holds });
     if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
   }
 
   /** Discards the queued blocks, whose stamp differs from that of the blocks that follow. */
-  forget(): void {
+  discardQueue(): void {
     this.#waiting = [];
     this.#pending = undefined;
     this.#stuckAt = -1;
@@ -183,7 +183,7 @@ export class KeptFile {
    * @param state what everything in memory has in common
    * @returns whether there is more to write at once
    */
-  write({ stamp, ...place }: FileState): boolean {
+  writeSome({ stamp, ...place }: FileState): boolean {
     if (place.position === FROM_NOW) return false;
     this.#waiting = this.#waiting.filter(({ holds }) => holds());
     if (this.#waiting.length === 0 && this.#pending === undefined) return false;
@@ -193,7 +193,7 @@ export class KeptFile {
 
   #write(state: FileState): boolean {
     let tables = this.#opened();
-    const isOurs = tables?.within('read', () => tables?.state())?.stamp === state.stamp;
+    const isOurs = tables?.inTransaction('read', () => tables?.state())?.stamp === state.stamp;
     if (tables !== undefined && !isOurs && this.#replacedFor === state.stamp) return false;
     if (tables === undefined || !isOurs || this.#pending?.kind === 'everything') {
       if (this.#waiting.length === 0) {
@@ -211,7 +211,7 @@ export class KeptFile {
     const outcome = this.#writeTo(tables, state, written);
     switch (outcome) {
       case 'written':
-        this.#availability.works();
+        this.#availability.recordSuccess();
         this.#pending = undefined;
         this.#stuckAt = -1;
         this.#waiting = this.#waiting.slice(written.length);
@@ -226,7 +226,7 @@ export class KeptFile {
 
   /** Writes changes and blocks to the file. */
   #writeTo(tables: FileTables, state: FileState, written: readonly Waiting[]): 'written' | 'ahead' | 'lost' {
-    return tables.within('write', () => {
+    return tables.inTransaction('write', () => {
       const before = tables.state();
       // Another process has just recreated the file, or has written newer changes.
       if (before?.stamp !== state.stamp || before.position > state.position) return 'ahead';
@@ -236,10 +236,10 @@ export class KeptFile {
         this.#stuckAt = before.position;
         return isStuck ? 'lost' : 'ahead';
       }
-      if (changes !== undefined && !tables.apply(changes)) return 'lost';
+      if (changes !== undefined && !tables.applyChanges(changes)) return 'lost';
       for (const { list, block } of written) tables.add(state, list, block);
       tables.save(state);
-      tables.bound(this.#bytes);
+      tables.shrinkTo(this.#bytes);
       return 'written';
     });
   }
@@ -250,13 +250,13 @@ export class KeptFile {
   }
 
   close(): void {
-    this.#availability.end();
+    this.#availability.disable();
     this.#leave();
   }
 
   #leave(): void {
     this.#close();
-    this.forget();
+    this.discardQueue();
   }
 
   readonly #stampOf = (stamp: string): string => `${this.#identity} ${stamp}`;
@@ -268,9 +268,9 @@ export class KeptFile {
     this.#close();
     if (file === undefined) return undefined;
     const { size, uid } = statSync(this.#path);
-    if (uid !== (process.getuid?.() ?? uid)) throw new Refused('it belongs to another user');
+    if (uid !== (process.getuid?.() ?? uid)) throw new UnusableFileError('it belongs to another user');
     if (size === 0) return undefined;
-    if (!isKeptFile(this.#path)) throw new Refused('it is not a file of kept pages: move it away');
+    if (!isCacheFile(this.#path)) throw new UnusableFileError('it is not a file of kept pages: move it away');
     if (size > this.#bytes * SPARE + SPARE_BYTES) {
       this.#remove();
       return undefined;
@@ -285,7 +285,7 @@ export class KeptFile {
     makePrivateFile(this.#path);
     const tables = new FileTables(this.#path, this.#isSafe);
     this.#open = { tables, file: idOf(this.#path) ?? '' };
-    tables.within('write', () => {
+    tables.inTransaction('write', () => {
       if (tables.state() === undefined) tables.save(state);
     });
     return tables;
@@ -316,14 +316,17 @@ export class KeptFile {
     try {
       return work();
     } catch (error) {
-      if (isPassing(error)) return undefined;
+      if (isTransient(error)) return undefined;
       try {
         if (isRefusal(error)) throw error;
         this.#remove();
         if (++this.#faults === 1) this.#warn(`${this.#path} was damaged and is being recreated`, error);
         if (this.#faults >= MOST_FAULTS) throw error;
       } catch (refusal) {
-        this.#availability.fails(`${this.#path} cannot be used: pages are kept in memory only`, refusal);
+        this.#availability.recordFailure(
+          `${this.#path} cannot be used: pages are kept in memory only`,
+          refusal,
+        );
         this.#faults = 0;
         this.#leave();
       }
@@ -333,7 +336,7 @@ export class KeptFile {
 }
 
 /** Thrown if the file cannot be used by this process. */
-class Refused extends Error {}
+class UnusableFileError extends Error {}
 
 /** Identifies the file at a path. */
 function idOf(path: string): string | undefined {
@@ -341,19 +344,20 @@ function idOf(path: string): string | undefined {
   return found === undefined ? undefined : `${found.dev} ${found.ino}`;
 }
 
-const codeOf = (error: unknown): number =>
+const sqliteCodeOf = (error: unknown): number =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
 
 /** Whether another process is using the file, or has just replaced it. */
-const isPassing = (error: unknown): boolean => codeOf(error) === MOVED || BUSY.has(codeOf(error) & 0xff);
+const isTransient = (error: unknown): boolean =>
+  sqliteCodeOf(error) === MOVED || BUSY.has(sqliteCodeOf(error) & 0xff);
 
 /** Whether the file system refuses access, which SQLite reports with its own codes. */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof Refused ||
-  (codeOf(error) !== TOO_SHORT && REFUSED.has(codeOf(error) & 0xff)) ||
+  error instanceof UnusableFileError ||
+  (sqliteCodeOf(error) !== TOO_SHORT && ACCESS_DENIED_CODES.has(sqliteCodeOf(error) & 0xff)) ||
   (error instanceof Error && 'syscall' in error);
 
-function mergedChanges(first: Followed, second: Followed): Followed {
+function mergedChanges(first: KnownChanges, second: KnownChanges): KnownChanges {
   const keys = new Map<string, ReadonlySet<string>>(first.keys);
   for (const [resource, changed] of second.keys) {
     keys.set(resource, (keys.get(resource) ?? new Set()).union(changed));

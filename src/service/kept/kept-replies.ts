@@ -7,58 +7,63 @@
  */
 import type { StoreModel } from '../../compile/model.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
-import { numberOf } from '../../shared/per-object.ts';
-import { endOf, FROM_NOW, isThere, type Place } from '../../store/changes/change-follower.ts';
+import { objectId } from '../../shared/per-object.ts';
 import {
-  bytesOf,
+  containsCommit,
+  FROM_NOW,
+  type Place,
+  placeAfterChanges,
+} from '../../store/changes/change-follower.ts';
+import {
+  acceptsGzip,
+  byteLengthOf,
   type Exchange,
   isDeflated,
   type Reply,
   type ServiceContext,
   type Session,
   signingFor,
-  takesGzip,
 } from '../exchange.ts';
 import type { UsedList } from '../paging/filter-index.ts';
-import { indexHeaders, own } from '../paging/read-page.ts';
-import { unlessKnown } from '../reply/conditions.ts';
-import { type Basis, isTouched } from './basis.ts';
-import type { KeptText, TextFile } from './text-file.ts';
+import { indexHeaders, registerForRelease } from '../paging/read-page.ts';
+import { replyOrNotModified } from '../reply/conditions.ts';
+import { type Basis, isAffected } from './basis.ts';
+import type { CachedText, TextCacheFile } from './text-file.ts';
 
-interface Kept {
+interface CachedResponse {
   /** Without its body if that is in the file. */
   readonly reply: Reply;
   readonly basis: Basis;
   readonly bytes: number;
   /** The body in the file. */
-  readonly text?: KeptText;
+  readonly text?: CachedText;
 }
 
 /** The place of an empty cache. */
 const NOWHERE: Place = { position: FROM_NOW, commit: '' };
 
 /** The parts of a session that a response may depend on. */
-type Asker = Pick<Session, 'key' | 'view' | 'model' | 'now'>;
+type SessionInputs = Pick<Session, 'key' | 'view' | 'model' | 'now'>;
 
 const MOST = { bytes: 16 * 1024 * 1024 };
 /** The total length of the remembered names of requests that have been made once. */
 const MOST_ASKED = 512 * 1024;
 /** The largest body that is cached in memory, in bytes, a page of 40 complete listings, and in the file. */
-const LARGEST = 256 * 1024;
-const LARGEST_TEXT = 16 * 1024 * 1024;
+const MAX_BODY_IN_MEMORY = 256 * 1024;
+const MAX_BODY_IN_FILE = 16 * 1024 * 1024;
 /** The part of the file that responses may take: clients can vary requests at will, and pages of blocks need room, too. */
 const SHARE = 1 / 2;
 /** The memory of a response besides its body. */
-const BESIDE = 1500;
+const RESPONSE_OVERHEAD = 1500;
 
-export class KeptReplies {
+export class ResponseCache {
   readonly #context: Pick<ServiceContext, 'store' | 'indexes' | 'fileHours'>;
   /** Called when a cached response is used. */
   readonly #given: (of: 'list' | 'page' | 'record') => void;
-  readonly #texts: TextFile | undefined;
-  readonly #replies: BoundedCache<Kept>;
+  readonly #texts: TextCacheFile | undefined;
+  readonly #replies: BoundedCache<CachedResponse>;
   /** The names of the cached responses. */
-  readonly #names = new Map<Kept, string>();
+  readonly #names = new Map<CachedResponse, string>();
   /** The bytes of cached responses in the file. */
   #inFile = 0;
   /** Recent requests whose responses were not cached. */
@@ -75,11 +80,11 @@ export class KeptReplies {
   /** @param texts the file for large responses; absent: they are not cached */
   constructor(
     context: Pick<ServiceContext, 'store' | 'indexes' | 'fileHours'>,
-    given: (of: 'list' | 'page' | 'record') => void,
-    texts?: TextFile,
+    onHit: (of: 'list' | 'page' | 'record') => void,
+    texts?: TextCacheFile,
   ) {
     this.#context = context;
-    this.#given = given;
+    this.#given = onHit;
     this.#texts = texts;
     this.#replies = new BoundedCache('kept answers', MOST, (kept) => {
       this.#names.delete(kept);
@@ -93,7 +98,7 @@ export class KeptReplies {
    * Whether to query the store first, since the response may be cached or should be cached now. If a query is a round trip, only
    * such requests begin with one; others assume the last known state.
    */
-  isWorthALook(exchange: Exchange, { key, view, model }: Omit<Asker, 'now'>): boolean {
+  shouldQueryStoreFirst(exchange: Exchange, { key, view, model }: Omit<SessionInputs, 'now'>): boolean {
     if (exchange.isPosted === true) return false;
     // The cache belongs to another model: the query shows which of the two is newer.
     if (this.#model !== undefined && this.#model !== model) return true;
@@ -106,9 +111,9 @@ export class KeptReplies {
    *
    * @param commit the commit that the request's query of the store has seen; undefined: the query does not show what has changed
    */
-  async of(
+  async getOrMake(
     exchange: Exchange,
-    asker: Asker,
+    asker: SessionInputs,
     commit: number | undefined,
     make: () => Promise<Reply> | Reply,
   ): Promise<Reply> {
@@ -139,7 +144,7 @@ export class KeptReplies {
   /** The cached response, updated with current headers. One that is no longer valid is removed. */
   async #known(
     exchange: Exchange,
-    asker: Asker,
+    asker: SessionInputs,
     { common, own: ownName }: Names,
   ): Promise<Reply | undefined> {
     const known = this.#replies.get(common) ?? this.#replies.get(ownName());
@@ -158,7 +163,7 @@ export class KeptReplies {
     const age = basis.lists === undefined ? undefined : await this.#ageOf(basis.lists);
     if (basis.lists !== undefined && age === undefined) return drop();
     account.begin('records');
-    const given = age === undefined ? unlessKnown(headers, known.reply) : known.reply;
+    const given = age === undefined ? replyOrNotModified(headers, known.reply) : known.reply;
     const isMissing = text !== undefined && given === known.reply;
     const body = isMissing ? await this.#read(exchange, text) : given.body;
     if (body === undefined) return drop();
@@ -171,11 +176,11 @@ export class KeptReplies {
   }
 
   /** A body from the file; undefined if it cannot be used. */
-  async #read({ taken }: Exchange, text: KeptText): Promise<Reply['body'] | undefined> {
-    const made = this.#texts?.body(text.length);
+  async #read({ taken }: Exchange, text: CachedText): Promise<Reply['body'] | undefined> {
+    const made = this.#texts?.newBody(text.length);
     if (made === undefined) return undefined;
-    const isRight = await this.#texts?.read(made.body, [{ text, start: 0 }]);
-    own(taken, made);
+    const isRight = await this.#texts?.readTexts(made.body, [{ text, start: 0 }]);
+    registerForRelease(taken, made);
     return isRight === true ? [made.body] : undefined;
   }
 
@@ -220,16 +225,16 @@ export class KeptReplies {
     // The result of a later request has been applied already.
     if (position !== FROM_NOW && changes.position < position) return;
     // Another commit at the position means that the store was restored without plat.
-    if (changes.kind === 'records' && since !== FROM_NOW && !isThere(this.#place, changes)) {
+    if (changes.kind === 'records' && since !== FROM_NOW && !containsCommit(this.#place, changes)) {
       return this.#startOver();
     }
     if (changes.kind === 'everything') this.#replies.clear();
     else if (changes.keys.size > 0 || changes.resources.size > 0) {
       for (const [{ basis }, name] of this.#names) {
-        if (isTouched(basis, changes)) this.#replies.delete(name);
+        if (isAffected(basis, changes)) this.#replies.delete(name);
       }
     }
-    this.#place = endOf(changes);
+    this.#place = placeAfterChanges(changes);
     this.#commit = commit;
   }
 
@@ -260,42 +265,42 @@ export class KeptReplies {
         : Buffer.from(part.buffer, part.byteOffset, part.length);
     });
     const bytes = parts.reduce((sum, { length }) => sum + length, 0);
-    const put = (body: Reply['body'], text?: KeptText): void => {
+    const put = (body: Reply['body'], text?: CachedText): void => {
       const kept = { reply: { ...reply, body }, basis, bytes, text };
       this.#names.set(kept, name);
-      this.#replies.put(name, kept, body.length * bytes + BESIDE);
+      this.#replies.put(name, kept, body.length * bytes + RESPONSE_OVERHEAD);
     };
     const texts = this.#texts;
-    if (bytes <= LARGEST || texts === undefined) {
+    if (bytes <= MAX_BODY_IN_MEMORY || texts === undefined) {
       put([Buffer.concat(parts)]);
       return;
     }
     if (!this.#hasRoom(bytes, texts)) return;
-    const made = texts.body(bytes);
+    const made = texts.newBody(bytes);
     let at = 0;
     for (const part of parts) at += part.copy(made.body, at);
-    const text = texts.text('response', bytes, () => this.#replies.delete(name));
+    const text = texts.reserveText('response', bytes, () => this.#replies.delete(name));
     this.#inFile += bytes;
     put([], text);
     // Not when the client has read the response: a slow one would hold the copy, which no budget counts.
-    setImmediate(() => void texts.keep(made, [{ text, start: 0 }]));
+    setImmediate(() => void texts.writeTexts(made, [{ text, start: 0 }]));
   }
 
   /** Whether the file has room for a response, after those that were not read for long have been evicted if need be. */
-  #hasRoom(bytes: number, texts: TextFile): boolean {
+  #hasRoom(bytes: number, texts: TextCacheFile): boolean {
     const fits = (): boolean => this.#inFile + bytes <= texts.limit * SHARE;
-    if (!fits()) texts.endUnused();
+    if (!fits()) texts.evictUnused();
     return fits();
   }
 
   #isKeepable(reply: Reply): reply is Reply & { readonly basis: Basis } {
     const { basis, status, body } = reply;
     if (basis === undefined || status !== 200 || body.some(isDeflated)) return false;
-    const bytes = body.reduce((sum, part) => sum + bytesOf(part), 0);
-    if (bytes <= LARGEST) return true;
+    const bytes = body.reduce((sum, part) => sum + byteLengthOf(part), 0);
+    if (bytes <= MAX_BODY_IN_MEMORY) return true;
     const texts = this.#texts;
     if (texts === undefined || texts.isOff || texts.isFull('response')) return false;
-    return bytes <= LARGEST_TEXT && !basis.isInBlocks;
+    return bytes <= MAX_BODY_IN_FILE && !basis.isInBlocks;
   }
 }
 
@@ -314,8 +319,8 @@ const nameOf = ({ common, own: ownName }: Names, { lists }: Basis): string =>
 function namesOf(exchange: Exchange, { key, view }: Pick<Session, 'key' | 'view'>): Names {
   const { surface, base, path, query, headers } = exchange;
   const { accept = '', prefer = '', 'odata-version': version = '', 'odata-maxversion': most = '' } = headers;
-  const form = takesGzip(exchange) ? 'gzip' : '';
-  const parts = [numberOf(view), surface.name, base, path, query, accept, prefer, version, most, form];
+  const form = acceptsGzip(exchange) ? 'gzip' : '';
+  const parts = [objectId(view), surface.name, base, path, query, accept, prefer, version, most, form];
   const common = parts.join('\n');
   return { common, own: () => `${common}\n${key.id}` };
 }

@@ -1,7 +1,7 @@
 /**
  * A file of texts: of blocks, of compressed blocks, and of large responses. The file has no name, so no other process can open it,
- * and the system removes it with its process: only the memory of the process knows where each text is and whether it is valid. A text
- * that was read is used only if its tag matches (GMAC with a key that only this process knows). Texts are written after the
+ * and the system removes it with its process: only the memory of the process knows where each text is and whether it is valid. A
+ * text that was read is used only if its tag matches (GMAC with a key that only this process knows). Texts are written after the
  * response that contains them was sent. This module does not know what texts consist of, nor what invalidates them.
  */
 import { createCipheriv, randomBytes } from 'node:crypto';
@@ -26,7 +26,7 @@ interface TextFileOptions extends AvailabilityOptions {
 type TextKind = 'block' | 'compressed block' | 'response';
 
 /** A text of the file, or one that waits to be written. */
-export interface KeptText {
+export interface CachedText {
   readonly kind: TextKind;
   readonly length: number;
   /** Called when the file no longer has the text. */
@@ -43,7 +43,7 @@ export interface KeptText {
 
 /** A text, and where it begins in a body. */
 export interface PlacedText {
-  readonly text: KeptText;
+  readonly text: CachedText;
   readonly start: number;
 }
 
@@ -54,8 +54,8 @@ const MODE = 0o600;
 /** The part of the limit that texts may take. */
 const SHARE = 3 / 4;
 /**
- * Up to which part of that the texts of some kinds together may fill the file when one of a kind is added: walks without gzip leave
- * room for compressed blocks, which would otherwise occupy memory, and all walks for responses.
+ * For each kind of text: the part of the limit that the listed kinds together may fill when a text of that kind is added. Blocks for
+ * clients without gzip leave room for compressed blocks, which would otherwise occupy memory, and both leave room for responses.
  */
 const FILLS: Readonly<Record<TextKind, { readonly kinds: readonly TextKind[]; readonly part: number }>> = {
   block: { kinds: ['block'], part: 3 / 4 },
@@ -67,29 +67,29 @@ const MOST_WAITING = 24 * 1024 * 1024;
 /** Bytes that are written in one call: for larger pieces, Linux allocates memory several times as slowly. */
 const PIECE = 1024 * 1024;
 /** Milliseconds without a read after which a text may be evicted: earlier, a walk over more than fits would evict its own texts. */
-const UNUSED = 60 * 60 * 1000;
+const EVICTABLE_AFTER = 60 * 60 * 1000;
 /** Milliseconds after which a full file is tried again. */
-const FULL = 10 * 60 * 1000;
-/** How often something may be wrong with what was read. */
+const FULL_RETRY_INTERVAL = 10 * 60 * 1000;
+/** The number of faulty reads after which the file is closed and replaced later. */
 const MOST_FAULTS = 5;
 const COMMA = 0x2c;
 
-export class TextFile {
+export class TextCacheFile {
   readonly #options: TextFileOptions;
   readonly #key = randomBytes(16);
-  /** Of the system's own pages, as of a resizable buffer: malloc's would leave gaps of several megabytes when it is released. */
+  /** Memory from the operating system, like a resizable buffer: freed memory of malloc would leave gaps of several megabytes. */
   readonly #memory = new PageMemory((length) => new ArrayBuffer(length, { maxByteLength: length }));
   readonly #queue = new PromiseQueue();
   readonly #space = new FileSpace();
   /** The bytes of the file that the texts of each kind have. */
   readonly #used: Record<TextKind, number> = { block: 0, 'compressed block': 0, response: 0 };
   /** The least recently used first. */
-  readonly #texts = new Set<KeptText>();
+  readonly #texts = new Set<CachedText>();
   #file: number | undefined;
   /** Whether the open file is closed once nothing uses it. */
   #isFailed = false;
   #size = 0;
-  /** Reads and writes that the system has not ended yet. */
+  /** The number of reads and writes in progress. */
   #busy = 0;
   #waiting = 0;
   #faults = 0;
@@ -103,7 +103,9 @@ export class TextFile {
 
   /** Whether a text of this kind did not fit recently, and no space was freed since. */
   isFull(kind: TextKind): boolean {
-    return this.#options.now() - (this.#fullSince.get(kind) ?? Number.NEGATIVE_INFINITY) < FULL;
+    return (
+      this.#options.now() - (this.#fullSince.get(kind) ?? Number.NEGATIVE_INFINITY) < FULL_RETRY_INTERVAL
+    );
   }
 
   /** A file that failed is replaced once its last read or write has ended. */
@@ -112,12 +114,12 @@ export class TextFile {
   }
 
   /** Memory for a page that is made of texts. */
-  body(length: number): OwnedBody {
+  newBody(length: number): OwnedBody {
     return this.#memory.body(length);
   }
 
   /** A text that will be written. */
-  text(kind: TextKind, length: number, onDrop: () => void): KeptText {
+  reserveText(kind: TextKind, length: number, onDrop: () => void): CachedText {
     const text = {
       kind,
       length,
@@ -133,7 +135,7 @@ export class TextFile {
   }
 
   /** Writes texts of a body, then releases the body. Never fails: a text that could not be written is dropped. */
-  async keep({ body, release }: OwnedBody, placed: readonly PlacedText[]): Promise<void> {
+  async writeTexts({ body, release }: OwnedBody, placed: readonly PlacedText[]): Promise<void> {
     if (placed.length === 0 || this.isOff || this.#waiting + body.length > MOST_WAITING) {
       for (const { text } of placed) this.#end(text);
       release?.();
@@ -153,16 +155,16 @@ export class TextFile {
 
   async #write(body: Uint8Array, placed: readonly PlacedText[]): Promise<void> {
     const file = this.#opened();
-    const runs = runsOf(placed.filter(({ text }) => !text.isDropped));
+    const runs = contiguousRuns(placed.filter(({ text }) => !text.isDropped));
     const limit = this.limit;
     const written = runs.flatMap((run) => this.#placed(run, limit));
     for (const { text } of written) text.users++;
     try {
       for (const { text, start } of written)
         text.tag = this.#tagOf(body.subarray(start, start + text.length));
-      for (const run of runsOf(written)) await this.#writeRun(file, body, run);
+      for (const run of contiguousRuns(written)) await this.#writeRun(file, body, run);
       for (const { text } of written) text.isWritten = true;
-      if (written.length > 0) this.#availability.works();
+      if (written.length > 0) this.#availability.recordSuccess();
     } finally {
       for (const { text } of written) this.#leave(text);
     }
@@ -173,7 +175,7 @@ export class TextFile {
     const [first] = run;
     if (first === undefined) return [];
     if (this.#place(run, limit)) return run;
-    this.endUnused();
+    this.evictUnused();
     if (this.#place(run, limit)) return run;
     this.#fullSince.set(first.text.kind, this.#options.now());
     return run.filter((one) => this.#place([one], limit));
@@ -184,14 +186,14 @@ export class TextFile {
     if (first === undefined) return false;
     const { kind } = first.text;
     const { kinds, part } = FILLS[kind];
-    const length = run.reduce((sum, { text }) => sum + roomOf(text), 0);
+    const length = run.reduce((sum, { text }) => sum + spaceOf(text), 0);
     if (kinds.reduce((sum, each) => sum + this.#used[each], length) > limit * part) return false;
-    let at = this.#space.take(length, limit);
+    let at = this.#space.allocate(length, limit);
     if (at === undefined) return false;
     this.#used[kind] += length;
     for (const { text } of run) {
       text.at = at;
-      at += roomOf(text);
+      at += spaceOf(text);
     }
     return true;
   }
@@ -214,7 +216,7 @@ export class TextFile {
    * Reads texts into a body, with a comma behind each of them that does not end it.
    * @returns whether all of them are intact; a damaged one is dropped
    */
-  async read(body: Uint8Array, placed: readonly PlacedText[]): Promise<boolean> {
+  async readTexts(body: Uint8Array, placed: readonly PlacedText[]): Promise<boolean> {
     const file = this.#file;
     // Some may have been invalidated since the caller found them.
     if (file === undefined || this.isOff || placed.some(({ text }) => text.isDropped)) return false;
@@ -226,7 +228,7 @@ export class TextFile {
       this.#texts.add(text);
     }
     try {
-      await settleAll(runsOf(placed).map((run) => this.#readRun(file, body, run)));
+      await settleAll(contiguousRuns(placed).map((run) => this.#readRun(file, body, run)));
       const wrong = placed.filter(({ text, start }) => !this.#isRight(body, text, start));
       if (wrong.length > 0) this.#fault(wrong, new Error('a text differs from what was written'));
       return wrong.length === 0;
@@ -251,7 +253,7 @@ export class TextFile {
     }
   }
 
-  #isRight(body: Uint8Array, { tag, length }: KeptText, start: number): boolean {
+  #isRight(body: Uint8Array, { tag, length }: CachedText, start: number): boolean {
     return this.#tagOf(body.subarray(start, start + length)) === tag;
   }
 
@@ -264,7 +266,7 @@ export class TextFile {
   }
 
   /** Frees the space of a text, without calling `onDrop`. */
-  free(text: KeptText): void {
+  free(text: CachedText): void {
     if (text.isDropped) return;
     text.isDropped = true;
     this.#texts.delete(text);
@@ -272,10 +274,10 @@ export class TextFile {
   }
 
   /** Truncates the file to the space that the file of compressed blocks leaves. */
-  bound(): void {
+  truncateToLimit(): void {
     const limit = this.limit;
     if (this.#size <= limit || this.#file === undefined || this.isOff) return;
-    for (const text of this.#texts) if ((text.at ?? 0) + roomOf(text) > limit) this.#end(text);
+    for (const text of this.#texts) if ((text.at ?? 0) + spaceOf(text) > limit) this.#end(text);
     const size = Math.max(this.#space.end, limit);
     if (size >= this.#size) return;
     try {
@@ -287,7 +289,7 @@ export class TextFile {
   }
 
   close(): void {
-    this.#availability.end();
+    this.#availability.disable();
     this.#leaveFile();
   }
 
@@ -316,29 +318,29 @@ export class TextFile {
   }
 
   /** Evicts texts that were not read for long. */
-  endUnused(): void {
-    const since = this.#options.now() - UNUSED;
+  evictUnused(): void {
+    const since = this.#options.now() - EVICTABLE_AFTER;
     for (const text of this.#texts) {
       if (text.usedAt > since) return;
       this.#end(text);
     }
   }
 
-  #end(text: KeptText): void {
+  #end(text: CachedText): void {
     if (text.isDropped) return;
     this.free(text);
     text.onDrop();
   }
 
-  #leave(text: KeptText): void {
+  #leave(text: CachedText): void {
     text.users--;
     this.#giveBack(text);
   }
 
-  #giveBack(text: KeptText): void {
+  #giveBack(text: CachedText): void {
     if (!text.isDropped || text.users > 0 || text.at === undefined) return;
-    this.#space.give(text.at, roomOf(text));
-    this.#used[text.kind] -= roomOf(text);
+    this.#space.free(text.at, spaceOf(text));
+    this.#used[text.kind] -= spaceOf(text);
     this.#fullSince.clear();
     delete text.at;
   }
@@ -377,7 +379,7 @@ export class TextFile {
   #turnOff(error: unknown): void {
     if (this.isOff) return;
     const message = `${this.#options.path} cannot be used: pages without gzip are read from the store, and compressed blocks stay in memory`;
-    this.#availability.fails(message, error);
+    this.#availability.recordFailure(message, error);
     this.#leaveFile();
   }
 }
@@ -385,19 +387,19 @@ export class TextFile {
 const NONCE = new Uint8Array(12);
 
 /** The bytes of a text and of the comma behind it. */
-const roomOf = ({ length }: KeptText): number => length + 1;
+const spaceOf = ({ length }: CachedText): number => length + 1;
 
 /** Texts that follow one another in a body, and in the file if they are there. */
-function runsOf(placed: readonly PlacedText[]): readonly (readonly PlacedText[])[] {
+function contiguousRuns(placed: readonly PlacedText[]): readonly (readonly PlacedText[])[] {
   const runs: PlacedText[][] = [];
   let before: PlacedText | undefined;
   for (const one of placed) {
     const { text, start } = one;
     const follows =
       before !== undefined &&
-      start === before.start + roomOf(before.text) &&
+      start === before.start + spaceOf(before.text) &&
       (text.at === undefined) === (before.text.at === undefined) &&
-      (text.at === undefined || text.at === (before.text.at ?? 0) + roomOf(before.text));
+      (text.at === undefined || text.at === (before.text.at ?? 0) + spaceOf(before.text));
     if (follows) runs.at(-1)?.push(one);
     else runs.push([one]);
     before = one;

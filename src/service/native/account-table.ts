@@ -106,13 +106,13 @@ const originOf = (type: UserType, name: string): Origin | undefined =>
 /** The fields, of those that the key sees, that a member of an account comes from. */
 export function accountFields(schema: Schema, type: UserType, name: string): AccountField[] {
   const origin = originOf(type, name);
-  const own = schema.of(type);
+  const schemaOfType = schema.of(type);
   const ownField = (each: string): AccountField[] => {
-    const found = own.findField(each);
+    const found = schemaOfType.findField(each);
     return found.kind === 'visible' ? [{ field: found.field, via: [] }] : [];
   };
   const ofOffice = (each: string): AccountField[] => {
-    const office = own.resource.navigations.get('Office');
+    const office = schemaOfType.resource.navigations.get('Office');
     const found = schema.find('Office')?.findField(each);
     return office !== undefined && found?.kind === 'visible' ? [{ field: found.field, via: [office] }] : [];
   };
@@ -159,7 +159,7 @@ function findName(schema: Schema, type: UserType, name: string): NativeName {
   const [first, second] = found;
   if (first !== undefined && second !== undefined) {
     const texts = [first, second].map(({ field, via }) => fieldOf(field, via));
-    return { kind: 'computed', expression: firstOf(texts) };
+    return { kind: 'computed', expression: firstNonNull(texts) };
   }
   if (first !== undefined) return { kind: 'field', ...first };
   const own = origin.kind === 'fields' ? schema.of(type).findField(origin.names[0] ?? '') : undefined;
@@ -169,7 +169,7 @@ function findName(schema: Schema, type: UserType, name: string): NativeName {
 const NULL: Literal = { kind: 'literal', type: 'null', value: null };
 
 /** The first text that is not null. */
-const firstOf = (texts: readonly FieldReference[]): Expression => ({
+const firstNonNull = (texts: readonly FieldReference[]): Expression => ({
   kind: 'case',
   type: 'string',
   branches: texts.map((then) => ({
@@ -196,14 +196,14 @@ export interface FlatAccount {
  */
 export function accountText(record: FlatAccount, selected: ReadonlySet<string> | undefined): string {
   const type = record['@resource'];
-  const id = oneOf(record, ACCOUNT[type].Id);
+  const id = singleValue(record, ACCOUNT[type].Id);
   const account: Record<string, unknown> = {
     Id: id,
     ResourceUri: `/v1/accounts/${encodeURIComponent(String(id))}`,
   };
   for (const [name, origin] of Object.entries(ACCOUNT[type])) {
     if (name !== 'Id' && (selected?.has(name) ?? true)) {
-      account[name] = LISTS.has(name) ? listOf(record, name, origin) : oneOf(record, origin);
+      account[name] = LISTS.has(name) ? listValue(record, name, origin) : singleValue(record, origin);
     }
   }
   if (selected?.has('Websites') ?? true) account.Websites = [];
@@ -227,14 +227,14 @@ function valuesOf(origin: Origin): readonly string[] {
   }
 }
 
-function oneOf(record: FlatAccount, origin: Origin = constant('')): unknown {
+function singleValue(record: FlatAccount, origin: Origin = constant('')): unknown {
   if (origin.kind === 'constant') return origin.text === '' ? null : origin.text;
   const found = valuesOf(origin).find((each) => (record[each] ?? null) !== null);
   return found === undefined ? null : record[found];
 }
 
 /** A member that is a list of objects, one for each distinct value among its fields. */
-function listOf(record: FlatAccount, name: string, origin: Origin): unknown[] {
+function listValue(record: FlatAccount, name: string, origin: Origin): unknown[] {
   const present = new Map<string, number>();
   for (const [at, field] of valuesOf(origin).entries()) {
     const value = record[field];

@@ -6,7 +6,7 @@ import { canonicalText } from '../../query/canonical.ts';
 import type { NativeNames } from '../../query/native/names.ts';
 import type { NativeRequest } from '../../query/native/request.ts';
 import { allOf, type Comparison, fieldOf } from '../../query/tree.ts';
-import { asking, type Reply, signingFor } from '../exchange.ts';
+import { queryContext, type Reply, signingFor } from '../exchange.ts';
 import { findIds, indexHeaders, type PageAnswer } from '../paging/read-page.ts';
 import {
   ACCOUNT,
@@ -18,34 +18,34 @@ import {
   type UserType,
   valueName,
 } from './account-table.ts';
-import { offsetOf, pageOf } from './listings.ts';
+import { offsetOf, pageOrOffset } from './listings.ts';
 import {
-  bind,
+  bindRequest,
   type NativeExchange,
   pagination,
   type RoutedExchange,
-  success,
+  successReply,
   taggedResult,
 } from './native-request.ts';
 
 /** A request, bound to one kind of account. */
-interface Understood {
+interface BoundAccounts {
   readonly type: UserType;
   readonly names: NativeNames;
   readonly asked: NativeRequest;
 }
 
 /** The rows of one kind that match the filter, and how fresh the list of them is. */
-interface Narrowed {
+interface FilteredSource {
   readonly source: MergedSource;
   readonly index: PageAnswer['index'];
 }
 
-/** Binds a request to each kind of account that the key sees. @throws PlatError as in `bind` */
-export const understand = (request: RoutedExchange): Understood[] =>
+/** Binds a request to each kind of account that the key sees. @throws PlatError as in `bindRequest` */
+export const bindAccounts = (request: RoutedExchange): BoundAccounts[] =>
   visibleTypes(request).map((type) => {
     const names = accountNames(request.session.view.schema, type);
-    return { type, names, asked: bind(request, names) };
+    return { type, names, asked: bindRequest(request, names) };
   });
 
 const visibleTypes = ({ session }: NativeExchange): UserType[] =>
@@ -53,11 +53,11 @@ const visibleTypes = ({ session }: NativeExchange): UserType[] =>
 
 /** `/v1/accounts`, by key, then Member before Office (contract, Native interface). */
 export const accounts = (request: RoutedExchange): Promise<Reply> =>
-  accountPage(request, understand(request));
+  accountPage(request, bindAccounts(request));
 
 /** `/v1/accounts/by/office/<key>`: the members of an office, also if the key does not see the office itself. */
 export function accountsOfOffice(request: RoutedExchange, office: string): Promise<Reply> {
-  const understood = understand(request).flatMap(({ type, names, asked }): Understood[] => {
+  const understood = bindAccounts(request).flatMap(({ type, names, asked }): BoundAccounts[] => {
     const found = request.session.view.schema.of(type).findField('OfficeKey');
     if (type !== 'Member' || found.kind !== 'visible') return [];
     const filter = allOf(equals(found.field, office), asked.filter);
@@ -73,12 +73,12 @@ const equals = (field: Field, value: string): Comparison => ({
   right: { kind: 'literal', type: 'string', value },
 });
 
-async function accountPage(request: RoutedExchange, understood: readonly Understood[]): Promise<Reply> {
+async function accountPage(request: RoutedExchange, understood: readonly BoundAccounts[]): Promise<Reply> {
   const { context, exchange } = request;
   const asked = understood[0]?.asked;
   if (asked === undefined) throw platError('resourceUnknown', { name: 'accounts' });
   exchange.timings.start('store');
-  const narrowed = await Promise.all(understood.map((each) => narrow(request, each)));
+  const narrowed = await Promise.all(understood.map((each) => applyFilter(request, each)));
   const sources = narrowed.map(({ source }) => source);
   const { position, limit: size = exchange.surface.paging.nativeLimit.default } = asked;
   const skip = offsetOf(position, size);
@@ -89,10 +89,10 @@ async function accountPage(request: RoutedExchange, understood: readonly Underst
       : await Promise.all(sources.map(({ query }) => context.store.count(query, context.read)));
   exchange.timings.start('encode');
   const total = counts?.reduce((sum, count) => sum + count, 0);
-  const shown = total === undefined ? undefined : pagination(total, size, pageOf(position, 0, size));
+  const shown = total === undefined ? undefined : pagination(total, size, pageOrOffset(position, 0, size));
   const texts = rows.map((row) => accountText(row, selectedOf(asked))).join(',');
   const headers = indexHeaders({ index: freshness(narrowed), openWindow: false });
-  const reply = success([texts], rows.length, { pagination: shown }, headers);
+  const reply = successReply([texts], rows.length, { pagination: shown }, headers);
   if (asked.filter !== undefined || asked.order.length > 0) return reply;
   const step = {
     from: skip > 0 ? `skip ${skip}` : '',
@@ -106,14 +106,14 @@ const selectedOf = ({ selection }: NativeRequest): ReadonlySet<string> | undefin
   selection.all ? undefined : new Set(selection.names);
 
 /** The freshness of both lists together: the state of the first, the age of the older. */
-const freshness = (narrowed: readonly Narrowed[]): PageAnswer['index'] => ({
+const freshness = (narrowed: readonly FilteredSource[]): PageAnswer['index'] => ({
   state: narrowed[0]?.index.state ?? 'none',
   age: Math.max(...narrowed.map(({ index }) => index.age)),
 });
 
 /** `/v1/accounts/<key>`. If both kinds have the key, the Member is returned. */
 export async function account(request: RoutedExchange, key: string): Promise<Reply> {
-  const understood = understand(request);
+  const understood = bindAccounts(request);
   request.exchange.timings.start('store');
   const sources = understood.map(({ type }) => {
     const source = sourceOf(request, type, {});
@@ -128,17 +128,23 @@ export async function account(request: RoutedExchange, key: string): Promise<Rep
   return taggedResult(request, accountText(found, selectedOf(asked)));
 }
 
-/** Applies the filter of the client: as everywhere, pages walk the list that the filter found first (specification 8). */
-async function narrow(request: NativeExchange, { type, asked }: Understood): Promise<Narrowed> {
+/**
+ * Applies the filter of the client: as in every collection, all pages come from the list that its first request found (specification
+ * 8).
+ */
+async function applyFilter(request: NativeExchange, { type, asked }: BoundAccounts): Promise<FilteredSource> {
   const { context, session } = request;
   const { filter, order } = asked;
-  const whole = sourceOf(request, type, { order });
-  if (filter === undefined) return { source: whole, index: { state: 'none', age: 0 } };
+  const unfiltered = sourceOf(request, type, { order });
+  if (filter === undefined) return { source: unfiltered, index: { state: 'none', age: 0 } };
   const name = { key: session.key.id, text: JSON.stringify(['accounts', type, canonicalText(filter)]) };
-  const { index, state, age } = await context.indexes.take(name, () =>
-    findIds(context, { ...whole.query, filter, order: [] }),
+  const { index, state, age } = await context.indexes.getOrMake(name, () =>
+    findIds(context, { ...unfiltered.query, filter, order: [] }),
   );
-  return { source: { ...whole, query: { ...whole.query, among: index.ids } }, index: { state, age } };
+  return {
+    source: { ...unfiltered, query: { ...unfiltered.query, among: index.ids } },
+    index: { state, age },
+  };
 }
 
 /** All accounts of a kind that the key sees. */
@@ -159,7 +165,7 @@ function sourceOf(
   const images = schema.of(type).findNavigation('Media');
   const unique = new Map(members.map((member) => [member.name, member]));
   return {
-    query: { ...asking(session), resource, ...query },
+    query: { ...queryContext(session), resource, ...query },
     members: [...unique.values()],
     images,
   };

@@ -1,7 +1,7 @@
 /** Listings in the native interface (specification 4.3), and the parts of every page of that interface. */
 import {
   type NativeListingShape,
-  partNamed,
+  partOfNativeExpansion,
   type RecordQuery,
   type RecordRequest,
   type Shape,
@@ -14,33 +14,35 @@ import type { NativeRequest } from '../../query/native/request.ts';
 import { LISTING_EXPANSIONS, type NativeExpansion } from '../../query/native/selection.ts';
 import { readSkipToken, skipTokenOf } from '../../query/skip-token.ts';
 import {
-  asking,
-  type Reading,
+  acceptsGzip,
+  queryContext,
   type Reply,
   recordsOf,
   signingFor,
-  takesGzip,
+  type WalkPage,
   type WalkStep,
   walkStep,
 } from '../exchange.ts';
 import { basisOfRecord } from '../kept/basis.ts';
 import { indexHeaders, type PageAnswer, readPage } from '../paging/read-page.ts';
-import { readingOf } from '../paging/reading.ts';
+import { walkPageOf } from '../paging/reading.ts';
 import { windowOf, windowText } from '../paging/window.ts';
 import {
-  bind,
+  bindRequest,
   type NativeExchange,
   pagination,
   type RoutedExchange,
-  success,
+  successReply,
   taggedResult,
 } from './native-request.ts';
 
-type Start = NativeRequest['position'];
+type PagePosition = NativeRequest['position'];
 
 /** The members of the records that an expansion returns. */
 const membersOf = (expansion: NativeExpansion): readonly string[] =>
-  expansion === 'CustomFields' || expansion === 'Supplement' ? [] : partMembers(partNamed(expansion));
+  expansion === 'CustomFields' || expansion === 'Supplement'
+    ? []
+    : partMembers(partOfNativeExpansion(expansion));
 
 const LISTING_EXPANDED = { expansions: LISTING_EXPANSIONS, membersOf } as const;
 
@@ -58,7 +60,7 @@ export const listingNames = (request: NativeExchange): NativeNames => {
 
 /** Binds the parameters of a request for listings. @param collection the name of the collection in messages */
 export const bindListings = (request: RoutedExchange, collection = 'listings'): NativeRequest =>
-  bind(request, { ...listingNames(request), collection }, LISTING_EXPANDED);
+  bindRequest(request, { ...listingNames(request), collection }, LISTING_EXPANDED);
 
 /** `/v1/listings`. */
 export const listings = (request: RoutedExchange): Promise<Reply> =>
@@ -80,7 +82,7 @@ export async function listingPage(request: RoutedExchange, asked: NativeRequest)
     headers: { ...reply.headers, ...indexHeaders(answer) },
     window: window && windowText(window),
     walk: isWalk(asked) ? step : undefined,
-    reading: readingAt(asked, step),
+    reading: walkPageAt(asked, step),
     basis: countsRest(asked) ? undefined : answer.basis,
   };
 }
@@ -94,11 +96,11 @@ const isWalk = ({ filter, order, pagination: counts }: NativeRequest): boolean =
   filter === undefined && order.length === 0 && counts !== 'count';
 
 /** The walk or window that a page belongs to; a page in another order than that of the keys belongs to none. */
-function readingAt(asked: NativeRequest, step: WalkStep): Reading | undefined {
+function walkPageAt(asked: NativeRequest, step: WalkStep): WalkPage | undefined {
   const { filter, order, selection, pagination: counts } = asked;
   if (order.length > 0 || counts === 'count') return undefined;
   const isKeys = !selection.all && selection.names.length === 1;
-  return readingOf({ resource: 'Property', filter, isKeys, step });
+  return walkPageOf({ resource: 'Property', filter, isKeys, step });
 }
 
 /** What a page consists of. */
@@ -120,12 +122,12 @@ export async function recordPage(
 ): Promise<{ readonly answer: PageAnswer; readonly reply: Reply; readonly skip: number }> {
   const { context, exchange, session, takes } = request;
   const { filter, order, position, limit: size = usual } = asked;
-  const query: RecordQuery = { ...asking(session), ...records, filter, order };
+  const query: RecordQuery = { ...queryContext(session), ...records, filter, order };
   const counts = asked.pagination !== 'none';
   const skip = offsetOf(position, size);
   exchange.timings.start('store');
   // The count comes first, because a page that is still being read holds a connection of the store.
-  const left =
+  const remaining =
     position.kind === 'token' && countsRest(asked) ? await rowsAfter(request, query, position.token) : 0;
   const answer = await readPage(context, {
     keyId: session.key.id,
@@ -137,23 +139,27 @@ export async function recordPage(
     files: signingFor(request),
     counts,
     model: session.model,
-    gzip: takesGzip(exchange),
+    gzip: acceptsGzip(exchange),
     taken: exchange.taken,
   });
   exchange.timings.start('encode');
   const { page, count } = answer;
-  const reply = success([recordsOf(page)], page.rows, {
+  const reply = successReply([recordsOf(page)], page.rows, {
     skipToken: takes.includes('_skiptoken') ? nextToken(asked, answer) : undefined,
     pagination:
       count === undefined
         ? undefined
-        : pagination(count, size === ALL ? Math.max(1, count) : size, pageOf(position, count - left, size)),
+        : pagination(
+            count,
+            size === ALL ? Math.max(1, count) : size,
+            pageOrOffset(position, count - remaining, size),
+          ),
   });
   return { answer, reply, skip };
 }
 
 /** The number of rows before the page. */
-export function offsetOf(position: Start, size: number): number {
+export function offsetOf(position: PagePosition, size: number): number {
   switch (position.kind) {
     case 'offset':
       return position.offset;
@@ -165,7 +171,7 @@ export function offsetOf(position: Start, size: number): number {
   }
 }
 
-const tokenOf = (position: Start): string | undefined =>
+const tokenOf = (position: PagePosition): string | undefined =>
   position.kind === 'token' ? position.token : undefined;
 
 /** The token of the next page: the key of the last record; on an empty page, the token of the request (contract, Native). */
@@ -183,7 +189,11 @@ async function rowsAfter({ context }: NativeExchange, query: RecordQuery, token:
 }
 
 /** The page or offset that `Pagination` reports. After a token, it is the page that would contain the first row. */
-export function pageOf(position: Start, before: number, size: number): { page: number } | { offset: number } {
+export function pageOrOffset(
+  position: PagePosition,
+  before: number,
+  size: number,
+): { page: number } | { offset: number } {
   switch (position.kind) {
     case 'offset':
       return { offset: position.offset };
@@ -209,7 +219,7 @@ export async function listing(request: RoutedExchange, key: string): Promise<Rep
 
 /**
  * Reads a listing.
- * @param shape absent: its key alone, to see whether it is there
+ * @param shape absent: only its key, to check that the listing exists
  * @throws PlatError `recordNotFound`, the same for a hidden listing as for one that is not there (I4)
  */
 export async function readListing(
@@ -223,7 +233,7 @@ export async function readListing(
   return body;
 }
 
-/** How the store is requested a listing. */
+/** The request to the store for a listing. */
 function listingRequest(
   request: NativeExchange,
   key: string,
@@ -232,7 +242,7 @@ function listingRequest(
   const resource = listingResource(request);
   const selection = { all: false, fields: [keyField(resource)], hidden: [] };
   return {
-    query: { ...asking(request.session), resource },
+    query: { ...queryContext(request.session), resource },
     key,
     shape: { kind: 'native-listing', display: 'Summary', selection, expansions: [], ...shape },
     files: signingFor(request),

@@ -5,12 +5,12 @@ import type { Reply } from '../exchange.ts';
 import { describedBy } from '../front/paths.ts';
 import { listingResource } from './listings.ts';
 import {
-  bind,
+  bindRequest,
   memberNames,
   type NativeExchange,
   type RoutedExchange,
   refuseParameters,
-  results,
+  resultsReply,
   taggedResult,
 } from './native-request.ts';
 
@@ -45,7 +45,7 @@ function describe(field: Field, path: string, label: string, lookup: Lookup | un
 const lookupOf = ({ session }: NativeExchange, { lookup }: Field): Lookup | undefined =>
   lookup === undefined ? undefined : session.view.schema.lookup(lookup);
 
-const valuesOf = (lookup: Lookup | undefined) => ({
+const fieldList = (lookup: Lookup | undefined) => ({
   FieldList: lookup && [...lookup.values.keys()].map((value) => ({ Name: value, Value: value })),
 });
 
@@ -62,17 +62,17 @@ export function standardFields(request: RoutedExchange, name?: string): Reply | 
   const described = fields.map((field) => {
     const lookup = lookupOf(request, field);
     const path = `/v1/standardfields/${field.nativeName}`;
-    const own = describe(field, path, labelOf(field.nativeName), lookup);
-    return [field.nativeName, { ...own, ...valuesOf(lookup) }];
+    const description = describe(field, path, labelOf(field.nativeName), lookup);
+    return [field.nativeName, { ...description, ...fieldList(lookup) }];
   });
-  return withViewTag(results([Object.fromEntries(described)]), request.session);
+  return withViewTag(resultsReply([Object.fromEntries(described)]), request.session);
 }
 
 /** `/v1/customfields`: the custom fields that the key sees, by group and current name. */
 export function customFieldList(request: RoutedExchange): Reply {
   refuseParameters(request, 'customfields');
   const groups = Map.groupBy(customFieldsOf(request), ({ custom }) => custom.group);
-  return results(
+  return resultsReply(
     [...groups].map(([group, fields]) => ({
       [group]: Object.fromEntries(
         fields.map(({ field, custom }) => [custom.label, describeCustom(request, field, custom)]),
@@ -93,7 +93,7 @@ export function customField(request: RoutedExchange, name: string): Reply | unde
   if (named.length === 0) {
     return propertyTypesOf(request)?.spellings.has(name) === true ? customFieldList(request) : undefined;
   }
-  return results(
+  return resultsReply(
     named.map(({ field, custom }) => ({
       [name]: { ...describeCustom(request, field, custom), Group: custom.group },
     })),
@@ -108,8 +108,8 @@ const customFieldsOf = (request: NativeExchange) =>
 function describeCustom(request: NativeExchange, field: Field, { label, section }: CustomOrigin) {
   const lookup = lookupOf(request, field);
   const path = `/v1/customfields/${encodeURIComponent(field.name)}`;
-  const own = describe(field, path, label, lookup);
-  return { ...own, Section: section, FieldName: field.name, ...valuesOf(lookup) };
+  const description = describe(field, path, label, lookup);
+  return { ...description, Section: section, FieldName: field.name, ...fieldList(lookup) };
 }
 
 /** The lookup of property types; undefined if the key does not see the field. */
@@ -123,7 +123,7 @@ function propertyTypesOf(request: NativeExchange): Lookup | undefined {
 export function propertyTypes(request: RoutedExchange): Reply {
   refuseParameters(request, 'propertytypes');
   const types = [...(propertyTypesOf(request)?.values.keys() ?? [])];
-  return results(types.map((type) => ({ MlsName: type, MlsCode: type })));
+  return resultsReply(types.map((type) => ({ MlsName: type, MlsCode: type })));
 }
 
 /** `/v1/system`: the identity of the key and of the system. */
@@ -143,7 +143,7 @@ export function system(request: RoutedExchange): Reply {
     MaximumLimit: exchange.surface.paging.nativeLimit.most,
     Timestamp: new Date(session.now).toISOString().replace(/\.\d+Z$/, 'Z'),
   };
-  return results([described], describedBy(exchange.base));
+  return resultsReply([described], describedBy(exchange.base));
 }
 
 /** `/v1/my/account`: the account of the key itself, in the form of the other accounts, with what is known about a key. */
@@ -170,10 +170,10 @@ export function myAccount(request: RoutedExchange): Reply {
     Websites: [],
     Images: [],
   };
-  const { selection } = bind(request, memberNames('my/account', Object.keys(account)));
-  const given = selection.all ? Object.keys(account) : ['Id', 'ResourceUri', ...selection.names];
+  const { selection } = bindRequest(request, memberNames('my/account', Object.keys(account)));
+  const names = selection.all ? Object.keys(account) : ['Id', 'ResourceUri', ...selection.names];
   return taggedResult(
     request,
-    JSON.stringify(Object.fromEntries(given.map((name) => [name, account[name]]))),
+    JSON.stringify(Object.fromEntries(names.map((name) => [name, account[name]]))),
   );
 }

@@ -5,12 +5,12 @@
 import type { NativeNames } from '../../query/native/names.ts';
 import { type NativeParameters, type ParameterName, parseParameters } from '../../query/native/parameters.ts';
 import { bindParameters, type NativeRequest } from '../../query/native/request.ts';
-import type { Offered } from '../../query/native/selection.ts';
-import { JSON_TYPE, type KeyedExchange, type Part, type Reply } from '../exchange.ts';
+import type { OfferedExpansions } from '../../query/native/selection.ts';
+import { type AuthenticatedExchange, type BodyPart, JSON_TYPE, type Reply } from '../exchange.ts';
 import type { Basis } from '../kept/basis.ts';
-import { unlessKnown, weakTag } from '../reply/conditions.ts';
+import { replyOrNotModified, weakTag } from '../reply/conditions.ts';
 
-export interface NativeExchange extends KeyedExchange {
+export interface NativeExchange extends AuthenticatedExchange {
   readonly parameters: NativeParameters;
 }
 
@@ -20,7 +20,7 @@ export interface RoutedExchange extends NativeExchange {
   readonly takes: readonly ParameterName[];
 }
 
-export const nativeExchange = (request: KeyedExchange): NativeExchange => ({
+export const nativeExchange = (request: AuthenticatedExchange): NativeExchange => ({
   ...request,
   parameters: parseParameters(request.exchange.query),
 });
@@ -30,10 +30,10 @@ export const nativeExchange = (request: KeyedExchange): NativeExchange => ({
  *
  * @throws PlatError as in `bindParameters`
  */
-export function bind(
+export function bindRequest(
   { exchange, session, parameters, takes }: RoutedExchange,
   names: NativeNames,
-  offered: Offered = { expansions: [] },
+  offered: OfferedExpansions = { expansions: [] },
   limit: { readonly most: number; readonly default?: number } = exchange.surface.paging.nativeLimit,
 ): NativeRequest {
   return bindParameters(parameters, {
@@ -58,7 +58,7 @@ export const memberNames = (collection: string, members: readonly string[] = [])
 
 /** @throws PlatError `optionNotTaken` for any parameter, on a route that takes none */
 export const refuseParameters = (request: RoutedExchange, collection: string): void =>
-  void bind(request, memberNames(collection));
+  void bindRequest(request, memberNames(collection));
 
 interface Pagination {
   readonly TotalRows: number;
@@ -69,8 +69,8 @@ interface Pagination {
 }
 
 /** A success in the native envelope: the results are always a list. */
-export function success(
-  results: readonly Part[],
+export function successReply(
+  results: readonly BodyPart[],
   rows: number,
   {
     skipToken,
@@ -93,12 +93,12 @@ export function success(
 }
 
 /** A success whose results are objects to serialize. */
-export const results = (values: readonly unknown[], headers?: Readonly<Record<string, string>>): Reply =>
-  success([values.map((value) => JSON.stringify(value)).join(',')], values.length, {}, headers);
+export const resultsReply = (values: readonly unknown[], headers?: Readonly<Record<string, string>>): Reply =>
+  successReply([values.map((value) => JSON.stringify(value)).join(',')], values.length, {}, headers);
 
 /** One record as the only result, or 304 if the client has it already. */
 export const taggedResult = ({ exchange }: NativeExchange, body: string | Uint8Array, basis?: Basis): Reply =>
-  unlessKnown(exchange.headers, { ...success([body], 1, {}, { etag: weakTag(body) }), basis });
+  replyOrNotModified(exchange.headers, { ...successReply([body], 1, {}, { etag: weakTag(body) }), basis });
 
 /** @param where the number of rows before the first row, or the number of the page */
 export function pagination(

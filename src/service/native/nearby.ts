@@ -34,27 +34,27 @@ export async function nearby(request: RoutedExchange): Promise<Reply> {
 
 function coordinate(request: RoutedExchange, name: '_lat' | '_lon', most: number): number {
   const expected = `a number of degrees from -${most} to ${most}`;
-  return numberOf(request, name, expected, (degrees) => Math.abs(degrees) <= most);
+  return parseNumber(request, name, expected, (degrees) => Math.abs(degrees) <= most);
 }
 
 function distanceOf(request: RoutedExchange): number {
   if (!request.parameters.given.has('_distance')) return USUAL_DISTANCE;
   const expected = `a number of miles above 0, up to ${GREATEST_DISTANCE}`;
-  return numberOf(request, '_distance', expected, (miles) => miles > 0 && miles <= GREATEST_DISTANCE);
+  return parseNumber(request, '_distance', expected, (miles) => miles > 0 && miles <= GREATEST_DISTANCE);
 }
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
 
 /** @throws PlatError `optionMissing`, `optionInvalid` */
-function numberOf(
+function parseNumber(
   { parameters }: RoutedExchange,
   name: ParameterName,
   expected: string,
-  isTaken: (value: number) => boolean,
+  isValid: (value: number) => boolean,
 ): number {
   const text = parameters.given.get(name)?.trim();
   if (text === undefined) throw platError('optionMissing', { name }, { target: name });
   const value = NUMBER.test(text) ? Number(text) : Number.NaN;
-  if (isTaken(value)) return value;
+  if (isValid(value)) return value;
   throw platError('optionInvalid', { name, value: text.slice(0, 60), expected }, { target: name });
 }

@@ -6,11 +6,11 @@ import { platError } from '../../errors/index.ts';
 import { type NativeNames, resourceNames } from '../../query/native/names.ts';
 import type { NativeRequest } from '../../query/native/request.ts';
 import type { ResourceSchema } from '../../query/schema.ts';
-import { asking, type Reply, signingFor } from '../exchange.ts';
+import { queryContext, type Reply, signingFor } from '../exchange.ts';
 import { indexHeaders } from '../paging/read-page.ts';
 import { readListing, recordPage } from './listings.ts';
 import {
-  bind,
+  bindRequest,
   memberNames,
   type NativeExchange,
   type RoutedExchange,
@@ -22,8 +22,12 @@ import {
 export async function parts(request: RoutedExchange, key: string, part: NativePart): Promise<Reply> {
   await readListing(request, key);
   const { others: most } = request.exchange.surface.paging.nativeLimit;
-  const asked = bind(request, memberNames(part, partMembers(part)), { expansions: [] }, { most });
-  const page = { query: partQuery(request, key, part), shape: shapeOf(key, part, asked), usual: undefined };
+  const asked = bindRequest(request, memberNames(part, partMembers(part)), { expansions: [] }, { most });
+  const page = {
+    query: partQuery(request, key, part),
+    shape: nativePartShape(key, part, asked),
+    usual: undefined,
+  };
   return (await recordPage(request, asked, page)).reply;
 }
 
@@ -35,16 +39,20 @@ export async function part(
   id: string,
 ): Promise<Reply> {
   const { store, read } = request.context;
-  const asked = bind(request, memberNames(name, partMembers(name)));
+  const asked = bindRequest(request, memberNames(name, partMembers(name)));
   await readListing(request, key);
-  const query = { ...asking(request.session), ...partQuery(request, key, name) };
-  const shape = shapeOf(key, name, asked);
+  const query = { ...queryContext(request.session), ...partQuery(request, key, name) };
+  const shape = nativePartShape(key, name, asked);
   const body = await store.record({ query, key: id, shape, files: signingFor(request) }, read);
   if (body === undefined) throw platError('recordNotFound', { resource: name.slice(0, -1) });
   return taggedResult(request, body);
 }
 
-const shapeOf = (listing: string | undefined, part: NativePart, { selection }: NativeRequest): Shape => {
+const nativePartShape = (
+  listing: string | undefined,
+  part: NativePart,
+  { selection }: NativeRequest,
+): Shape => {
   return { kind: 'native-part', part, listing, members: selection.all ? undefined : selection.names };
 };
 
@@ -92,9 +100,9 @@ export function openHouseNames(request: NativeExchange): NativeNames {
 /** `/v1/openhouses`: the open houses of all listings that the key sees, each with the key of its listing. */
 export async function openHouses(request: RoutedExchange): Promise<Reply> {
   const { default: usual, others: most } = request.exchange.surface.paging.nativeLimit;
-  const asked = bind(request, openHouseNames(request), { expansions: [] }, { most, default: usual });
+  const asked = bindRequest(request, openHouseNames(request), { expansions: [] }, { most, default: usual });
   requireMembers(asked);
-  const shape = shapeOf(undefined, OPEN_HOUSES, asked);
+  const shape = nativePartShape(undefined, OPEN_HOUSES, asked);
   const { reply, answer } = await recordPage(request, asked, {
     query: { resource: openHouseResource(request).resource },
     shape,

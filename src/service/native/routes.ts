@@ -5,7 +5,7 @@
 import { NATIVE_PARTS } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
-import type { KeyedExchange, Reply } from '../exchange.ts';
+import type { AuthenticatedExchange, Reply } from '../exchange.ts';
 import { account, accounts, accountsOfOffice } from './accounts.ts';
 import { listing, listings } from './listings.ts';
 import {
@@ -61,18 +61,18 @@ const route = (
   answer: Handler,
 ): NativeRoute => ({ path, summary, takes, answer });
 
-const one = (...row: Parameters<typeof route>): NativeRoute => ({ ...route(...row), isTagged: true });
+const taggedRoute = (...row: Parameters<typeof route>): NativeRoute => ({ ...route(...row), isTagged: true });
 
 export const NATIVE_ROUTES: readonly NativeRoute[] = [
   route('listings', 'List listings in the order of their keys', LISTINGS, listings),
   route('listings/nearby', 'List listings around a point, nearest first', NEARBY, nearby),
-  one('listings/{key}', 'Retrieve a listing', ['_select', '_expand', '_limit'], listing),
-  one('listings/{key}/customfields', 'Retrieve the custom fields of a listing', [], customFields),
+  taggedRoute('listings/{key}', 'Retrieve a listing', ['_select', '_expand', '_limit'], listing),
+  taggedRoute('listings/{key}/customfields', 'Retrieve the custom fields of a listing', [], customFields),
   ...NATIVE_PARTS.flatMap((name) => [
     route(`listings/{key}/${name}`, `List the ${name} of a listing`, ['_select', ...PAGES], (request, key) =>
       parts(request, key, name),
     ),
-    one(
+    taggedRoute(
       `listings/{key}/${name}/{id}`,
       `Retrieve one of the ${name} of a listing`,
       ['_select'],
@@ -86,14 +86,14 @@ export const NATIVE_ROUTES: readonly NativeRoute[] = [
     COLLECTION,
     accountsOfOffice,
   ),
-  one('my/account', 'Retrieve the account of the API key', ['_select'], myAccount),
+  taggedRoute('my/account', 'Retrieve the account of the API key', ['_select'], myAccount),
   route(
     'openhouses',
     'List the open houses of all listings in the order of their keys',
     COLLECTION,
     openHouses,
   ),
-  one('accounts/{key}', 'Retrieve an agent or office', ['_select'], account),
+  taggedRoute('accounts/{key}', 'Retrieve an agent or office', ['_select'], account),
   route('standardfields', 'List the standard fields of a listing', [], (request) => standardFields(request)),
   route('standardfields/{name}', 'Retrieve a standard field with its values', [], standardFields),
   route('customfields', 'List the custom fields by group and name', [], customFieldList),
@@ -109,7 +109,7 @@ export const NATIVE_ROUTES: readonly NativeRoute[] = [
 ];
 
 /** Answers a request of the native interface. @param path below its root, percent-encoded */
-export async function native(asked: KeyedExchange, path: string): Promise<Reply> {
+export async function answerNative(asked: AuthenticatedExchange, path: string): Promise<Reply> {
   const { exchange } = asked;
   exchange.timings.start('parse');
   const request = nativeExchange(asked);

@@ -1,16 +1,16 @@
 /** The filter-index cache (specification 8): the lists of records that filters found. It must not know what a filter is. */
 import { hash, randomUUID } from 'node:crypto';
 import { PlatError } from '../../errors/index.ts';
-import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
+import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
 import type { Clock } from '../../shared/clock.ts';
-import type { KeptList, Shared } from '../../store/shared.ts';
+import type { KeptList, SharedState } from '../../store/shared.ts';
 import { LookChanged } from '../../store/store.ts';
 
 /** The records that a filter found at its first request, as ids in the order of that request. */
 export type FilterIndex = KeptList;
 
 /** The key, and a text that is equal for equal filters. */
-export interface ListName {
+export interface FilterListName {
   readonly key: string;
   readonly text: string;
 }
@@ -81,24 +81,24 @@ const SWEEP_EVERY = 60_000;
  * ten minutes. When memory runs short, the key whose lists use the most loses its least recently used one. If several processes
  * serve a store, the list in the store counts for all of them, and this cache has a copy.
  */
-export class FilterIndexCache implements Reported {
+export class FilterIndexCache implements SizedCache {
   readonly #limits: CacheLimits;
   readonly #clock: Clock;
-  readonly #shared: Shared | undefined;
+  readonly #shared: SharedState | undefined;
   readonly #lists = new Map<string, KeyLists>();
   readonly #end: () => void;
   #bytes = 0;
   #swept: number;
 
-  constructor(limits: CacheLimits, clock: Clock, shared?: Shared) {
+  constructor(limits: CacheLimits, clock: Clock, shared?: SharedState) {
     this.#limits = limits;
     this.#clock = clock;
     this.#shared = shared;
     this.#swept = clock.now();
-    this.#end = reportCache('filter indexes', this);
+    this.#end = registerCache('filter indexes', this);
   }
 
-  get use(): Reported['use'] {
+  get use(): SizedCache['use'] {
     return { entries: this.size, bytes: this.#bytes };
   }
 
@@ -123,7 +123,7 @@ export class FilterIndexCache implements Reported {
    * @param begin passed by a request that is probably the first with its filter: the page then begins before it is known whether
    * another process keeps a list. If one does, that list is used
    */
-  async take(list: ListName, find: Find, begin?: Begin): Promise<Found> {
+  async getOrMake(list: FilterListName, find: Find, begin?: Begin): Promise<Found> {
     if (this.#limits.milliseconds === 0) {
       const { index } = await this.#make('', find);
       return { index, state: 'fresh', age: 0 };
@@ -184,7 +184,7 @@ export class FilterIndexCache implements Reported {
   ): Promise<Pick<Found, 'index' | 'used'>> {
     if (index.order === order) return { index };
     const find: Find = async () => ({ ids: await sort(), order, openWindow: index.openWindow });
-    return this.take({ key, text: JSON.stringify([index.id, order]) }, find);
+    return this.getOrMake({ key, text: JSON.stringify([index.id, order]) }, find);
   }
 
   /** Removes expired lists, here and in the store. */
@@ -241,9 +241,9 @@ export class FilterIndexCache implements Reported {
     // If another process stored a list first, that list counts.
     const age = Math.max(0, this.#clock.now() - made);
     begin?.(index);
-    const counts = await shared.keepList(name, index, { age, milliseconds, bytes });
-    if (counts.id === index.id) return { index, made, state: 'fresh' };
-    return { index: counts, made: this.#clock.now() - counts.age, state: 'cached' };
+    const winner = await shared.keepList(name, index, { age, milliseconds, bytes });
+    if (winner.id === index.id) return { index, made, state: 'fresh' };
+    return { index: winner, made: this.#clock.now() - winner.age, state: 'cached' };
   }
 
   #find(key: string, name: string): Entry | undefined {
@@ -262,10 +262,10 @@ export class FilterIndexCache implements Reported {
   }
 
   #account(key: string, name: string, entry: Entry, bytes: number): void {
-    const shelf = this.#lists.get(key);
-    if (shelf?.entries.get(name) !== entry) return;
+    const keyLists = this.#lists.get(key);
+    if (keyLists?.entries.get(name) !== entry) return;
     entry.bytes += bytes;
-    shelf.bytes += bytes;
+    keyLists.bytes += bytes;
     this.#bytes += bytes;
     if (entry.bytes > this.#limits.bytes) this.#drop(key, name, entry);
     while (this.#bytes > this.#limits.bytes) this.#makeRoom();
@@ -307,6 +307,6 @@ function ignoreAbandonment(error: unknown): undefined {
  * The name of a list, which has the same length for all filters; the part before the dot is the same for all lists of a key. Lists
  * that plat 0.1.0 shares, which are always in key order, have names of another form.
  */
-function nameOf({ key, text }: ListName): string {
+function nameOf({ key, text }: FilterListName): string {
   return `${hash('sha256', key, 'base64url').slice(0, 22)}.${hash('sha256', `${key}\n${text}`, 'base64url')}`;
 }

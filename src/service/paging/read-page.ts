@@ -4,7 +4,7 @@
  * written or how its response is wrapped.
  */
 import { hash } from 'node:crypto';
-import { numberIn } from '../../compile/events-plan.ts';
+import { parseEntryNumber } from '../../compile/events-plan.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { FileSigning, Page, Position, RecordQuery, Shape } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
@@ -13,9 +13,9 @@ import { readSkipToken, tokenAfter } from '../../query/skip-token.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
 import { type Basis, basisOfList, basisOfPage } from '../kept/basis.ts';
-import type { KeptBlocks } from '../kept/kept-blocks.ts';
-import type { FilterIndex, FilterIndexCache, ListName } from './filter-index.ts';
-import { settle, windowOf } from './window.ts';
+import type { BlockCache } from '../kept/kept-blocks.ts';
+import type { FilterIndex, FilterIndexCache, FilterListName } from './filter-index.ts';
+import { waitUntilSettled, windowOf } from './window.ts';
 
 /** The page that a request is for. */
 export interface PageOptions {
@@ -54,11 +54,11 @@ export interface PageAnswer {
 }
 
 /** What is needed to read pages. */
-export interface PageReading {
+export interface PageReadContext {
   readonly store: Store;
   readonly clock: Clock;
   readonly indexes: FilterIndexCache;
-  readonly kept: KeptBlocks;
+  readonly kept: BlockCache;
   readonly read: ReadOptions;
 }
 
@@ -71,7 +71,7 @@ export const NOTHING_STORED: PageAnswer = { page: NO_ROWS, count: 0, ...NO_INDEX
 /** Ids beyond the size of the page that are read as well, since some records may no longer exist. */
 const SPARE = 500;
 
-export function readPage(reading: PageReading, options: PageOptions): Promise<PageAnswer> {
+export function readPage(reading: PageReadContext, options: PageOptions): Promise<PageAnswer> {
   const { filter, search, resource } = options.query;
   // Events must include the latest changes, so their lists are not cached.
   return (filter === undefined && search === undefined) || resource.fromChanges
@@ -98,17 +98,17 @@ export function indexHeaders({
  * @throws PlatError `windowNotSettled`, `queryTimedOut`
  */
 export async function findIds(
-  { store, clock, read }: PageReading,
+  { store, clock, read }: PageReadContext,
   query: RecordQuery,
 ): Promise<Omit<FilterIndex, 'id'>> {
   const window = windowOf(query.filter);
-  const openWindow = window !== undefined && (await settle(store, clock, window));
+  const openWindow = window !== undefined && (await waitUntilSettled(store, clock, window));
   return { ids: await store.ids(query, read), order: orderName(query), openWindow };
 }
 
-export async function owned(taken: DisposableStack, reading: Promise<Page>): Promise<Page> {
+export async function readOwned(taken: DisposableStack, reading: Promise<Page>): Promise<Page> {
   const page = await reading;
-  own(taken, page);
+  registerForRelease(taken, page);
   return page;
 }
 
@@ -116,47 +116,51 @@ export async function owned(taken: DisposableStack, reading: Promise<Page>): Pro
  * Registers a page with the request that owns its memory; if that request has ended by the time the page is read, the page is
  * released at once.
  */
-export function own(taken: DisposableStack, { release }: Pick<Page, 'release'>): void {
+export function registerForRelease(taken: DisposableStack, { release }: Pick<Page, 'release'>): void {
   if (taken.disposed) release?.();
   else if (release !== undefined) taken.defer(release);
 }
 
-async function readDirect({ store, kept, read }: PageReading, options: PageOptions): Promise<PageAnswer> {
+async function readDirect({ store, kept, read }: PageReadContext, options: PageOptions): Promise<PageAnswer> {
   const { query, limit, skip, shape, files, model, gzip, taken } = options;
   const start = readSkipToken(options.token, query.order);
-  if (query.resource.fromChanges && 'key' in start && numberIn(start.key) === undefined) {
+  if (query.resource.fromChanges && 'key' in start && parseEntryNumber(start.key) === undefined) {
     throw platError('skipTokenInvalid', {}, { target: '$skiptoken' });
   }
   const position: Position = start.kind === 'start' && skip > 0 ? { kind: 'offset', skip } : start;
   // The count comes first, because a page that is still being read holds a connection of the store.
   const count = options.counts ? await store.count(query, read) : undefined;
   const request = { query, position, limit, shape, files };
-  const known = gzip ? await kept.page(request, model, read) : await kept.textPage(request, model, read);
+  const known = gzip ? await kept.gzipPage(request, model, read) : await kept.textPage(request, model, read);
   const page = known ?? (limit === 0 ? NO_ROWS : await store.page(request, read));
-  own(taken, page);
+  registerForRelease(taken, page);
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last) : undefined;
   const by = { model, damaged: read.damaged };
   const basis = options.counts ? undefined : basisOfPage(by, request, page);
-  const isInBlocks = kept.keepsTexts(request, model, read);
+  const isInBlocks = kept.cachesTexts(request, model, read);
   return { page, count, next, ...NO_INDEX, basis: basis && { ...basis, isInBlocks } };
 }
 
 /** A page of the list that a filter found. The list is fixed; the records are current (I5). */
-async function readFromList(reading: PageReading, options: PageOptions): Promise<PageAnswer> {
+async function readFromList(reading: PageReadContext, options: PageOptions): Promise<PageAnswer> {
   const { query } = options;
   const first = firstPage(reading, options);
-  const found = await reading.indexes.take(listName(options), () => findIds(reading, query), first?.begin);
+  const found = await reading.indexes.getOrMake(
+    listName(options),
+    () => findIds(reading, query),
+    first?.begin,
+  );
   const { index, state, age } = found;
   const { index: ordered, used } = await orderedList(reading, options, index);
   const start = (await startIn(reading, options, ordered)) + options.skip;
-  const page = await (first?.of(index) ?? cutPage(reading, options, ordered.ids, start));
+  const page = await (first?.of(index) ?? readListPage(reading, options, ordered.ids, start));
   const reached = { id: ordered.id, position: start + (page.consumed ?? 0) };
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last, reached) : undefined;
   const count = options.counts ? index.ids.length : undefined;
   const by = { model: options.model, damaged: reading.read.damaged };
   const lists = [found.used, used].filter((each) => each !== undefined);
   // A response to a window is not cached, because its end decides where it is cut (window.ts).
-  const isPlaced = windowOf(query.filter) === undefined && isOwnPlace(options, ordered);
+  const isPlaced = windowOf(query.filter) === undefined && isPositionInList(options, ordered);
   const basis = isPlaced ? basisOfList(by, options, lists) : undefined;
   return { page, count, next, index: { state, age }, openWindow: index.openWindow, basis };
 }
@@ -172,13 +176,13 @@ interface FirstPage {
  * Starts to read the first page of a walk, which is probably the first request with its filter. For a window, this is not done: it
  * may have to wait for a horizon that another process has already waited for.
  */
-function firstPage(reading: PageReading, options: PageOptions): FirstPage | undefined {
+function firstPage(reading: PageReadContext, options: PageOptions): FirstPage | undefined {
   const isStart = options.token === undefined || options.token === '';
   if (!isStart || windowOf(options.query.filter) !== undefined) return undefined;
   let begun: { readonly index: FilterIndex; readonly page: Promise<Page> } | undefined;
   return {
     begin(index) {
-      begun = { index, page: cutPage(reading, options, index.ids, options.skip) };
+      begun = { index, page: readListPage(reading, options, index.ids, options.skip) };
       begun.page.catch(() => undefined); // the request that awaits the page gets the error
     },
     of: (index) => (begun?.index === index ? begun.page : undefined),
@@ -186,7 +190,7 @@ function firstPage(reading: PageReading, options: PageOptions): FirstPage | unde
 }
 
 /** The name of a list: equal for the same key, resource and filter, whatever the order, paging or fields. */
-function listName({ keyId, walk, query }: PageOptions): ListName {
+function listName({ keyId, walk, query }: PageOptions): FilterListName {
   const { resource, filter, search, under, part } = query;
   const text = (each: typeof filter | typeof search): string =>
     each === undefined ? '' : canonicalText(each);
@@ -203,7 +207,7 @@ function listName({ keyId, walk, query }: PageOptions): ListName {
 }
 
 /** A query for the rows of a list, without the filter that found them. */
-function among({ filter: _, search: __, ...query }: RecordQuery, ids: Uint32Array): RecordQuery {
+function restrictToIds({ filter: _, search: __, ...query }: RecordQuery, ids: Uint32Array): RecordQuery {
   return { ...query, among: ids };
 }
 
@@ -218,21 +222,21 @@ function orderName({ order }: Pick<RecordQuery, 'order'>): string {
 
 /** The list in the order of the request. */
 const orderedList = (
-  { store, indexes, read }: PageReading,
+  { store, indexes, read }: PageReadContext,
   { keyId, query }: PageOptions,
   index: FilterIndex,
 ): ReturnType<FilterIndexCache['inOrder']> =>
-  indexes.inOrder(keyId, index, orderName(query), () => store.ids(among(query, index.ids), read));
+  indexes.inOrder(keyId, index, orderName(query), () => store.ids(restrictToIds(query, index.ids), read));
 
 /** Whether the list alone determines where the page begins. A token of another list must be looked up by its values. */
-function isOwnPlace({ token, query }: PageOptions, { id }: FilterIndex): boolean {
+function isPositionInList({ token, query }: PageOptions, { id }: FilterIndex): boolean {
   const start = readSkipToken(token, query.order);
   return start.kind !== 'after-row' || start.list?.id === id;
 }
 
 /** The index in the list at which the page begins, before `$skip`. */
 async function startIn(
-  { store, read }: PageReading,
+  { store, read }: PageReadContext,
   { query, token }: PageOptions,
   { id, ids }: FilterIndex,
 ): Promise<number> {
@@ -246,7 +250,9 @@ async function startIn(
       const { list, values, key } = start;
       // If the token belongs to a list that is no longer kept, the values of its row determine where to continue.
       if (list?.id !== id) {
-        return ids.length - (await store.count({ ...among(query, ids), after: { values, key } }, read));
+        return (
+          ids.length - (await store.count({ ...restrictToIds(query, ids), after: { values, key } }, read))
+        );
       }
       if (list.position < 0 || list.position > ids.length) throw platError('skipTokenInvalid', {});
       return list.position;
@@ -255,15 +261,15 @@ async function startIn(
 }
 
 /** Reads a page of a list. Only the ids that it needs are passed to the reader. */
-async function cutPage(
-  { store, read }: PageReading,
+async function readListPage(
+  { store, read }: PageReadContext,
   { query, limit, shape, files, taken }: PageOptions,
   list: Uint32Array,
   start: number,
 ): Promise<Page> {
   if (limit === 0) return NO_ROWS;
   const readIds = (first: number, length: number, most: number): Promise<Page> =>
-    owned(
+    readOwned(
       taken,
       // `slice` copies: a view would send the whole list to the thread.
       store.listPage({ query, ids: list.slice(first, first + length), limit: most, shape, files }, read),

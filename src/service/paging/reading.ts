@@ -1,6 +1,6 @@
 /** The walk or window that a page belongs to, for the console. It must not know which interface the page is from. */
 import type { Expression } from '../../query/tree.ts';
-import type { Reading, WalkStep } from '../exchange.ts';
+import type { WalkPage, WalkStep } from '../exchange.ts';
 import { windowOf, windowText } from './window.ts';
 
 interface PageInKeyOrder {
@@ -12,7 +12,7 @@ interface PageInKeyOrder {
 }
 
 /** The walk or window that a page in key order belongs to; undefined for a page of another filter. */
-export function readingOf({ resource, filter, isKeys, step }: PageInKeyOrder): Reading | undefined {
+export function walkPageOf({ resource, filter, isKeys, step }: PageInKeyOrder): WalkPage | undefined {
   const window = windowOf(filter);
   if (window !== undefined) return { resource, of: 'window', window: windowText(window), step };
   if (filter !== undefined) return undefined;

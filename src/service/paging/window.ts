@@ -31,7 +31,7 @@ export function windowOf(filter: Expression | undefined): Window | undefined {
 /** The intersection of two windows. */
 function narrower(left: Window | undefined, right: Window | undefined): Window | undefined {
   if (left === undefined || right === undefined) return left ?? right;
-  const end = endOf(left) <= endOf(right) ? left : right;
+  const end = endOfWindow(left) <= endOfWindow(right) ? left : right;
   return { ...end, from: later(left.from, right.from) };
 }
 
@@ -40,11 +40,11 @@ function later(left: string | undefined, right: string | undefined): string | un
   return microsecondsOf(left) >= microsecondsOf(right) ? left : right;
 }
 
-/** The length of a timestamp in microseconds. A longer bound lies after the timestamp that it begins with. */
+/** The length of a timestamp with microseconds. A bound with more digits is later than the timestamp that it begins with. */
 const MICROSECONDS = '2026-01-01T00:00:00.000001Z'.length;
 
 /** The first millisecond that is wholly after the window. */
-function endOf({ to, includesTo }: Window): number {
+function endOfWindow({ to, includesTo }: Window): number {
   if (to === undefined) return Number.POSITIVE_INFINITY;
   const end = microsecondsOf(to) + (includesTo || to.length > MICROSECONDS ? 1 : 0);
   return Math.ceil(end / 1000);
@@ -75,14 +75,14 @@ function boundOf({ operator, left, right, ...rest }: Comparison): Window | undef
 export const windowText = ({ from, to }: Window): string => `${from ?? ''}/${to ?? ''}`;
 
 /** How far ahead a client's clock may be, in milliseconds. A window that ends later than that is taken to be unbounded. */
-const AHEAD = 60_000;
+const MAX_CLOCK_AHEAD = 60_000;
 
 /** How long a request waits for the end of its window, and how often it checks, in milliseconds. */
-const PATIENCE = 5000;
+const MAX_WAIT = 5000;
 const INTERVAL = 25;
 
 /** The part of a window that a response covers. */
-export interface Cut {
+export interface WindowCut {
   /** Only records with an earlier timestamp. Canonical. */
   readonly until: string;
   readonly by: FieldReference;
@@ -96,29 +96,29 @@ export interface Cut {
  * @param carried where an earlier page of the same walk was cut
  * @returns where to cut the response, if its window ends too far ahead to wait for
  */
-export async function cutAhead(
+export async function waitOrCut(
   { store, clock }: { readonly store: Pick<Store, 'horizon' | 'now'>; readonly clock: Pick<Clock, 'sleep'> },
   filter: Expression | undefined,
   carried?: string,
-): Promise<Cut | undefined> {
+): Promise<WindowCut | undefined> {
   const window = windowOf(filter);
   if (window?.to === undefined || window.by === undefined) return undefined;
   if (carried !== undefined) return { until: carried, by: window.by };
-  const end = endOf(window);
+  const end = endOfWindow(window);
   if (end <= (await store.now())) return undefined;
   const from = window.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(window.from);
   for (let waited = 0; ; waited += INTERVAL) {
     const { now, settled } = await store.horizon();
-    if (end <= now || end > now + AHEAD) return undefined;
+    if (end <= now || end > now + MAX_CLOCK_AHEAD) return undefined;
     // A window that begins only now, such as that of a link to the rest, contains too little to be cut again.
-    const isWorth = end <= now + PATIENCE - waited || from > now - PATIENCE;
-    if (waited >= PATIENCE || !isWorth) return { until: timestampFrom(settled), by: window.by };
+    const isWorthWaiting = end <= now + MAX_WAIT - waited || from > now - MAX_WAIT;
+    if (waited >= MAX_WAIT || !isWorthWaiting) return { until: timestampFrom(settled), by: window.by };
     await clock.sleep(INTERVAL);
   }
 }
 
 /** The same filter, restricted to records before the cut. */
-export function before(filter: Expression | undefined, { until, by }: Cut): Expression | undefined {
+export function beforeCut(filter: Expression | undefined, { until, by }: WindowCut): Expression | undefined {
   const right = { kind: 'literal', type: 'timestamp', value: until } as const;
   return allOf(filter, { kind: 'compare', operator: 'lt', left: by, right });
 }
@@ -130,19 +130,19 @@ export function before(filter: Expression | undefined, { until, by }: Cut): Expr
  * @returns whether the window is open, that is, ends in the future
  * @throws PlatError `windowNotSettled`, `windowAhead` if that takes too long
  */
-export async function settle(store: Store, clock: Clock, window: Window): Promise<boolean> {
+export async function waitUntilSettled(store: Store, clock: Clock, window: Window): Promise<boolean> {
   if (window.to === undefined) return false;
-  const end = endOf(window);
+  const end = endOfWindow(window);
   for (let waited = 0; ; waited += INTERVAL) {
     const { now, settled } = await store.horizon(end);
-    if (end > now + AHEAD) return true;
+    if (end > now + MAX_CLOCK_AHEAD) return true;
     if (end <= settled) return false;
-    if (end > now && (waited >= PATIENCE || end > now + PATIENCE - waited)) {
+    if (end > now && (waited >= MAX_WAIT || end > now + MAX_WAIT - waited)) {
       const seconds = Math.ceil((end - now) / 1000);
       throw platError('windowAhead', { seconds }, { retryAfter: seconds });
     }
-    if (waited >= PATIENCE) {
-      throw platError('windowNotSettled', { seconds: PATIENCE / 1000 }, { retryAfter: PATIENCE / 1000 });
+    if (waited >= MAX_WAIT) {
+      throw platError('windowNotSettled', { seconds: MAX_WAIT / 1000 }, { retryAfter: MAX_WAIT / 1000 });
     }
     await clock.sleep(INTERVAL);
   }

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
 import type { Reply } from '../exchange.ts';
 
-type Asked = Readonly<Record<string, string | undefined>>;
+type RequestHeaders = Readonly<Record<string, string | undefined>>;
 
 /** A weak entity tag: the same content has the same tag in every encoding (RFC 9110, 8.8.3). */
 export function weakTag(content: string | Uint8Array): string {
@@ -22,15 +22,18 @@ function hasTag(header: string, tag: string): boolean {
  *
  * @throws PlatError `preconditionFailed` for a version other than that of `If-Match`, which OData compares weakly, too
  */
-export function isKnown({ 'if-match': wanted, 'if-none-match': known }: Asked, etag: string): boolean {
+export function clientHasVersion(
+  { 'if-match': wanted, 'if-none-match': known }: RequestHeaders,
+  etag: string,
+): boolean {
   if (wanted !== undefined && !hasTag(wanted, etag)) throw platError('preconditionFailed', {});
   return known !== undefined && hasTag(known, etag);
 }
 
-/** The reply, or 304 with its headers except the type if the client has the content already. @throws PlatError as `isKnown` */
-export function unlessKnown(asked: Asked, reply: Reply): Reply {
+/** The reply, or 304 with its headers except the type if the client has the content already. @throws PlatError as `clientHasVersion` */
+export function replyOrNotModified(asked: RequestHeaders, reply: Reply): Reply {
   const { etag } = reply.headers;
-  if (etag === undefined || !isKnown(asked, etag)) return reply;
+  if (etag === undefined || !clientHasVersion(asked, etag)) return reply;
   const { 'content-type': _, ...headers } = reply.headers;
   return { status: 304, headers, body: [] };
 }
@@ -49,10 +52,10 @@ const WHOLE: RequestedRange = { kind: 'whole' };
  * @param size bytes of the file
  * @param tag the tag of the file
  */
-export function rangeOf(headers: Asked, size: number, tag: string): RequestedRange {
+export function rangeOf(headers: RequestHeaders, size: number, tag: string): RequestedRange {
   const { range, 'if-range': condition } = headers;
   const [, from = '', to = ''] = RANGE.exec(range ?? '') ?? [];
-  if ((from === '' && to === '') || !isSame(condition, tag)) return WHOLE;
+  if ((from === '' && to === '') || !satisfiesIfRange(condition, tag)) return WHOLE;
   const [first, last] =
     from === ''
       ? [Math.max(0, size - Number(to)), size - 1]
@@ -67,5 +70,5 @@ export function rangeOf(headers: Asked, size: number, tag: string): RequestedRan
  * Whether `If-Range` is satisfied. A client joins a part to what it has only if both are identical byte by byte, which a weak tag
  * does not assert.
  */
-const isSame = (condition: string | undefined, tag: string): boolean =>
+const satisfiesIfRange = (condition: string | undefined, tag: string): boolean =>
   condition === undefined || (condition.trim() === tag && !tag.startsWith('W/'));

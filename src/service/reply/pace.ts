@@ -18,11 +18,11 @@ export type Queued = () => number | undefined;
 export interface Sender {
   /**
    * Reports that bytes now wait for the client.
-   * @param left returns how many; absent: `took` reports the bytes that the client reads
+   * @param left returns how many; absent: `reportRead` reports the bytes that the client reads
    */
-  waits(left?: Queued): void;
-  /** Reports that the client has read bytes. @param waits whether more are waiting */
-  took(bytes: number, waits: boolean): void;
+  reportWaiting(left?: Queued): void;
+  /** Reports that the client has read bytes. @param hasMore whether more are waiting */
+  reportRead(bytes: number, hasMore: boolean): void;
   end(): void;
 }
 
@@ -49,7 +49,7 @@ export class Pace {
   constructor(limits: PaceLimits, now: () => number) {
     this.#limits = limits;
     this.#now = now;
-    this.#timer = setInterval(() => this.look(), (limits.seconds * 1000) / LOOKS).unref();
+    this.#timer = setInterval(() => this.checkClients(), (limits.seconds * 1000) / LOOKS).unref();
   }
 
   /** Watches a response. @param cut ends the connection; called at most once */
@@ -57,21 +57,21 @@ export class Pace {
     const sending: Sending = { taken: 0, left: undefined, waited: 0, since: undefined, cut };
     this.#sending.add(sending);
     return {
-      waits: (left) => {
+      reportWaiting: (left) => {
         sending.left = left;
         sending.waited = left?.() ?? 0;
         sending.since ??= this.#now();
       },
-      took: (bytes, waits) => {
-        sending.taken = waits ? sending.taken + bytes : 0;
-        if (!waits) sending.since = undefined;
+      reportRead: (bytes, hasMore) => {
+        sending.taken = hasMore ? sending.taken + bytes : 0;
+        if (!hasMore) sending.since = undefined;
       },
       end: () => void this.#sending.delete(sending),
     };
   }
 
   /** Disconnects the clients that are too slow. */
-  look(): void {
+  checkClients(): void {
     const now = this.#now();
     const { bytesPerSecond, seconds } = this.#limits;
     for (const sending of this.#sending) {

@@ -6,15 +6,15 @@
  */
 import type { Clock } from '../../shared/clock.ts';
 import type { Store } from '../../store/store.ts';
-import { PROMISE_STANDS } from '../../store/write/commit-timestamps.ts';
+import { PROMISE_VALIDITY } from '../../store/write/commit-timestamps.ts';
 
 // All in milliseconds. How long before the end of a promise the next one is requested, while responses are sent:
 const RENEWED_BEFORE = 500;
 /** How far the date may lag behind the clock before a response waits for a new promise. */
-const LAG = 5000;
+const MAX_LAG = 5000;
 /** How long responses then wait, how long in a store that has never made a promise, and how often they check. */
-const PATIENCE = 2000;
-const FIRST_PATIENCE = 30_000;
+const MAX_WAIT = 2000;
+const FIRST_MAX_WAIT = 30_000;
 const INTERVAL = 5;
 
 export class PromisedDate {
@@ -38,14 +38,14 @@ export class PromisedDate {
     if (this.promised(now) !== undefined) return now;
     // Problems of the store are reported by the requests that read from it.
     if (!(await this.#renew())) return now;
-    if (now - this.#standsUntil <= LAG) return Math.min(now, this.#standsUntil);
-    const isFirst = this.#standsUntil <= PROMISE_STANDS;
-    const renewed = this.#awaitNext(isFirst ? FIRST_PATIENCE : PATIENCE);
+    if (now - this.#standsUntil <= MAX_LAG) return Math.min(now, this.#standsUntil);
+    const isFirst = this.#standsUntil <= PROMISE_VALIDITY;
+    const renewed = this.#awaitNext(isFirst ? FIRST_MAX_WAIT : MAX_WAIT);
     // A writer that held up one response for so long would hold up the others as well.
     if (isFirst || !this.#isInVain) await renewed;
     const later = await this.#store.now();
     return (
-      this.promised(later) ?? (isFirst && this.#standsUntil <= PROMISE_STANDS ? later : this.#standsUntil)
+      this.promised(later) ?? (isFirst && this.#standsUntil <= PROMISE_VALIDITY ? later : this.#standsUntil)
     );
   }
 
@@ -54,7 +54,7 @@ export class PromisedDate {
     const wait = async (): Promise<void> => {
       for (let waited = 0; waited < patience; waited += INTERVAL) {
         await this.#clock.sleep(INTERVAL);
-        if (!(await this.#renew()) || (await this.#store.now()) - this.#standsUntil <= LAG) return;
+        if (!(await this.#renew()) || (await this.#store.now()) - this.#standsUntil <= MAX_LAG) return;
       }
       this.#isInVain = true;
     };

@@ -3,9 +3,9 @@
  * slow client, or one with thousands of events ahead of it, holds one text in memory. The stream ends with its key, and soon after
  * the service begins to close. It must not know what the events say.
  */
-import type { EventReply, Standing } from '../exchange.ts';
-import { bodyOf, breakOff, flushHead, type HttpResponse, writeHead } from '../http/server.ts';
-import { type Common, commonHeaders, type Taking } from './send.ts';
+import type { EventReply, KeyStatus } from '../exchange.ts';
+import { abortResponse, bodyStreamOf, flushHead, type HttpResponse, writeHead } from '../http/server.ts';
+import { type CommonHeaderValues, commonHeaders, type SendMonitor } from './send.ts';
 
 export interface EventTimes {
   /** Milliseconds without an event after which the client gets a comment, so that proxies do not close the connection as idle. */
@@ -26,7 +26,7 @@ interface Streaming {
   /** Aborted when the service closes. */
   readonly closing: AbortSignal;
   /** Disconnects a client that reads too slowly, and charges waiting bytes to its key. */
-  readonly taking: Taking;
+  readonly taking: SendMonitor;
   readonly times: EventTimes;
 }
 
@@ -37,8 +37,8 @@ interface Streaming {
  */
 export async function sendEvents(
   response: HttpResponse,
-  { headers, events, standing = mayGoOn, away }: EventReply,
-  common: Common,
+  { headers, events, standing = alwaysValid, away }: EventReply,
+  common: CommonHeaderValues,
   { closing, taking: { holds, sender }, times: { beat, look, trust } }: Streaming,
 ): Promise<number> {
   const over = new AbortController();
@@ -52,62 +52,62 @@ export async function sendEvents(
     ...headers,
   });
   flushHead(response);
-  const out = bodyOf(response);
-  const stands = trusted(standing, trust);
+  const out = bodyStreamOf(response);
+  const currentStatus = cachedStatus(standing, trust);
   let bytes = 0;
-  let isSilent = false;
+  let isIdle = false;
 
   const write = async (text: string | Uint8Array): Promise<void> => {
-    isSilent = false;
+    isIdle = false;
     const whole = typeof text === 'string' ? Buffer.from(text) : text;
     for (let at = 0; at < whole.length && !until.aborted && !out.destroyed; at += SLICE) {
       const slice = whole.subarray(at, at + SLICE);
       bytes += slice.length;
       if (out.write(slice)) continue;
       holds(whole.length - at);
-      sender.waits();
+      sender.reportWaiting();
       await drainedOr(until, out);
       holds(0);
-      sender.took(slice.length, false);
+      sender.reportRead(slice.length, false);
     }
     // The system has taken all bytes, so no memory is charged any more.
     holds(0);
   };
   const writeAll = async (): Promise<void> => {
     for await (const text of events(until)) {
-      const now = await stands();
+      const now = await currentStatus();
       const shown = now === 'stands' ? text : now === 'unknown' ? away : undefined;
       // The stream ends rather than skip an event: the client reconnects and says which event it saw last.
       if (shown === undefined || until.aborted) return;
       await write(shown);
     }
   };
-  const looks = setInterval(async () => {
-    if ((await stands()) === 'ended') over.abort();
+  const statusTimer = setInterval(async () => {
+    if ((await currentStatus()) === 'ended') over.abort();
   }, look).unref();
-  const beats = setInterval(async () => {
-    if (isSilent && !out.writableNeedDrain) await write(COMMENT);
-    isSilent = true;
+  const heartbeatTimer = setInterval(async () => {
+    if (isIdle && !out.writableNeedDrain) await write(COMMENT);
+    isIdle = true;
   }, beat).unref();
   try {
     await Promise.race([writeAll(), aborted(until)]);
   } finally {
-    clearInterval(looks);
-    clearInterval(beats);
+    clearInterval(statusTimer);
+    clearInterval(heartbeatTimer);
   }
   // The service does not wait for the client to read the rest.
-  if (out.writableNeedDrain) breakOff(response);
+  if (out.writableNeedDrain) abortResponse(response);
   else out.end();
   return bytes;
 }
 
-const mayGoOn = (): Promise<Standing> => Promise.resolve('stands');
+const alwaysValid = (): Promise<KeyStatus> => Promise.resolve('stands');
 
 /** The standing of the key, cached for some milliseconds. */
-function trusted(standing: () => Promise<Standing>, milliseconds: number): () => Promise<Standing> {
+function cachedStatus(standing: () => Promise<KeyStatus>, milliseconds: number): () => Promise<KeyStatus> {
   // The key was valid when the request began.
   let asked = performance.now();
-  let last: Promise<Standing> = mayGoOn();
+  let last: Promise<KeyStatus> = alwaysValid();
   return () => {
     if (performance.now() - asked >= milliseconds) {
       last = standing().catch(() => 'unknown');

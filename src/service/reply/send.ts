@@ -2,14 +2,14 @@
 import { ServerResponse } from 'node:http';
 import { finished, type Writable } from 'node:stream';
 import { gzipMember } from '../../shared/gzip-member.ts';
-import { hasEvents, type Part, type Reply } from '../exchange.ts';
+import { type BodyPart, hasEvents, type Reply } from '../exchange.ts';
 import { chooseEncoding } from '../http/negotiation.ts';
-import { bodyOf, type HttpResponse, waitingIn, writeHead } from '../http/server.ts';
+import { bodyStreamOf, type HttpResponse, writeHead, writeQueueOf } from '../http/server.ts';
 import { compressBody } from './compress.ts';
 import type { Sender } from './pace.ts';
 
 /** What the headers of every response are made from. */
-export interface Common {
+export interface CommonHeaderValues {
   readonly requestId: string;
   /** Milliseconds since 1970 on the clock that assigns timestamps to records (I2). */
   readonly now: number;
@@ -36,7 +36,7 @@ export function commonHeaders({
   now,
   serverTiming = '',
   isOfOperator = false,
-}: Common): Record<string, string> {
+}: CommonHeaderValues): Record<string, string> {
   const headers: Record<string, string> = {
     date: dateText(now),
     'x-request-id': requestId,
@@ -66,17 +66,17 @@ export const isCompressible = (type: string): boolean => COMPRESSIBLE.test(type)
 /**
  * The account that the bytes of a response are charged to while they are sent, and the watch over how fast the client reads them.
  */
-export interface Taking {
+export interface SendMonitor {
   /** Sets how many bytes in memory wait for the client. */
   holds(bytes: number): void;
   readonly sender: Sender;
 }
 
 /** How a response is to be written. */
-interface Asked {
+interface SendOptions {
   readonly method: string;
   readonly acceptEncoding: string | undefined;
-  readonly taking: Taking;
+  readonly taking: SendMonitor;
   /** Releases the memory of the body once its bytes have been copied or compressed. */
   readonly spent: () => void;
 }
@@ -94,24 +94,24 @@ const SMALL = 16 * 1024;
 export async function send(
   response: HttpResponse,
   reply: Reply,
-  common: Common,
-  { method, acceptEncoding, taking, spent }: Asked,
+  common: CommonHeaderValues,
+  { method, acceptEncoding, taking, spent }: SendOptions,
 ): Promise<number> {
   // A range applies to the uncompressed bytes of a file.
   const isPart = reply.headers['content-range'] !== undefined;
   // Of a stream of events, only the head is written here (for HEAD); a stream has no length and is never compressed.
   const isStream = hasEvents(reply);
   const canCompress = isCompressible(reply.headers['content-type'] ?? '') && !isPart && !isStream;
-  const { bytes: made, isGzip } = bytesIn(reply.body);
+  const { bytes: plain, isGzip } = bytesIn(reply.body);
   // A body that is cached as gzip is used only for clients that prefer no other encoding.
   const encoding = isGzip ? 'gzip' : canCompress ? chooseEncoding(acceptEncoding) : undefined;
-  taking.holds(sizeOf(made));
-  const encoded = isGzip ? made : await compressBody(encoding, made);
+  taking.holds(sizeOf(plain));
+  const encoded = isGzip ? plain : await compressBody(encoding, plain);
   if (encoded !== undefined) {
     taking.holds(sizeOf(encoded));
     spent();
   }
-  const body = encoded ?? made;
+  const body = encoded ?? plain;
   const isEmpty = reply.status === 204 || reply.status === 304;
   const headers = commonHeaders(common);
   if (encoded !== undefined && encoding !== undefined) headers['content-encoding'] = encoding;
@@ -121,7 +121,7 @@ export async function send(
 }
 
 /** The bytes of a body. If a part of it is cached in deflated form, the whole body is one gzip member. */
-function bytesIn(parts: readonly Part[]): {
+function bytesIn(parts: readonly BodyPart[]): {
   readonly bytes: readonly Uint8Array[];
   readonly isGzip: boolean;
 } {
@@ -137,28 +137,28 @@ const sizeOf = (body: readonly Uint8Array[]): number => body.reduce((sum, part) 
 async function writeBody(
   response: HttpResponse,
   body: readonly Uint8Array[],
-  { holds, sender }: Taking,
+  { holds, sender }: SendMonitor,
 ): Promise<number> {
   const length = sizeOf(body);
   holds(length);
-  const out = bodyOf(response);
+  const out = bodyStreamOf(response);
   const written = whenWritten(out);
-  const left = waitingIn(response);
+  const left = writeQueueOf(response);
   if (length <= SMALL) {
     out.end(body.length === 1 ? body[0] : Buffer.concat(body, length));
-    sender.waits(left);
+    sender.reportWaiting(left);
   } else if (length <= SLICE || left !== undefined) {
     out.cork();
     for (const part of body) out.write(part);
     out.end();
     out.uncork();
-    sender.waits(left);
+    sender.reportWaiting(left);
   } else {
-    sender.waits();
+    sender.reportWaiting();
     for (const slice of slicesOf(body)) {
       if (!out.write(slice)) await drained(out, written);
       if (out.destroyed) break;
-      sender.took(slice.length, true);
+      sender.reportRead(slice.length, true);
     }
     if (!out.destroyed) out.end();
   }
@@ -172,7 +172,7 @@ function* slicesOf(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
   }
 }
 
-/** Resolves when the system has taken the whole response, or never will. */
+/** Resolves when the operating system has accepted the whole response, or never will. */
 function whenWritten(response: Writable): Promise<void> {
   return new Promise((resolve) => {
     // A response that is not closed yet always closes in the end; `finished` costs several times as much.

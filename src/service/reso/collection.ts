@@ -7,12 +7,12 @@ import { checkRelated } from '../../query/related-records.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import { positionText } from '../../store/changes/change-feed.ts';
 import {
-  asking,
-  type Reading,
+  acceptsGzip,
+  queryContext,
   type Reply,
   recordsOf,
   signingFor,
-  takesGzip,
+  type WalkPage,
   type WalkStep,
   walkStep,
 } from '../exchange.ts';
@@ -23,8 +23,8 @@ import {
   type PageOptions,
   readPage,
 } from '../paging/read-page.ts';
-import { readingOf } from '../paging/reading.ts';
-import { before, type Cut, cutAhead, windowOf, windowText } from '../paging/window.ts';
+import { walkPageOf } from '../paging/reading.ts';
+import { beforeCut, type WindowCut, waitOrCut, windowOf, windowText } from '../paging/window.ts';
 import { delta } from './delta.ts';
 import {
   carriedPageSize,
@@ -34,24 +34,24 @@ import {
   nextLink,
   pageSize,
 } from './next-page.ts';
-import { type FoundCollection, resolve } from './resolve.ts';
+import { type FoundCollection, resolvePath } from './resolve.ts';
 import {
-  begun,
+  closeCollection,
   contextFields,
   contextMember,
   countMember,
-  ended,
+  openJsonObject,
   plainText,
   preferenceHeaders,
   type ResoRequest,
-  refuseOfEvents,
+  refuseOptionsOfEvents,
   requireJson,
   resoJson,
   shapeOf,
-  withKey,
+  withKeySelected,
 } from './resource-request.ts';
 import { isEntitySet, trackingOf } from './tracking.ts';
-import { areReady, recordsAsRequested } from './written-values.ts';
+import { recordsAsRequested, usesStoredForm } from './written-values.ts';
 
 type CollectionPath = ResourcePath & { kind: 'collection' };
 type CountPath = ResourcePath & { kind: 'count' };
@@ -65,23 +65,23 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
   const { context, exchange, session, options, preferences } = request;
   const kind = isEntitySet(path) ? 'collection' : 'children';
   if (kind === 'collection' && options.system.has('deltatoken')) return delta(request, path);
-  const asked = bindOptions(kind, options, path.resource, session.view.schema);
-  refuseOfEvents(asked);
-  refuseTokenWithSkip(asked);
-  const { skip = 0, skipToken: token } = asked;
+  const bound = bindOptions(kind, options, path.resource, session.view.schema);
+  refuseOptionsOfEvents(bound);
+  refuseTokenWithSkip(bound);
+  const { skip = 0, skipToken: token } = bound;
   const preferred = preferences.maxPageSize ?? carriedPageSize(exchange.query);
-  const size = pageSize(exchange.surface.paging, asked.top, asked.skip, preferred);
-  checkRelated(asked.expansions, size.rows);
+  const size = pageSize(exchange.surface.paging, bound.top, bound.skip, preferred);
+  checkRelated(bound.expansions, size.rows);
   const found = await collectionOf(request, path);
   exchange.timings.start('store');
   // A client that pages with `$skip` follows no links.
   const cut =
-    skip === 0 ? await cutAhead(context, asked.filter, carriedWindowEnd(exchange.query)) : undefined;
+    skip === 0 ? await waitOrCut(context, bound.filter, carriedWindowEnd(exchange.query)) : undefined;
   // The link to the rest of a cut response has another filter, so its changes are not tracked.
-  const tracking = cut === undefined ? await trackingOf(request, path, asked) : undefined;
-  const query = tracking === undefined ? asked : withKey(asked);
-  const filter = cut === undefined ? query.filter : before(query.filter, cut);
-  const answer = await read(
+  const tracking = cut === undefined ? await trackingOf(request, path, bound) : undefined;
+  const query = tracking === undefined ? bound : withKeySelected(bound);
+  const filter = cut === undefined ? query.filter : beforeCut(query.filter, cut);
+  const answer = await readCollection(
     request,
     found,
     { ...query, filter },
@@ -115,11 +115,11 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
       ...indexHeaders(answer),
       ...(cut === undefined ? {} : { 'x-plat-window': 'partial' }),
     },
-    body: [begun(head, '"value":['), records, ended({ next: link, delta: last })],
+    body: [openJsonObject(head, '"value":['), records, closeCollection({ next: link, delta: last })],
     rows: page.rows,
     window: window && windowText(window),
     walk: isWalk(path, query) ? step : undefined,
-    reading: readingAt(path, query, cut === undefined ? step : { ...step, ended: false }),
+    reading: walkPageAt(path, query, cut === undefined ? step : { ...step, ended: false }),
     basis: cut === undefined && tracking === undefined ? answer.basis : undefined,
   };
 }
@@ -128,10 +128,10 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
 export async function count(request: ResoRequest, path: CountPath): Promise<Reply> {
   const { exchange, session, options } = request;
   const query = bindOptions('count', options, path.resource, session.view.schema);
-  refuseOfEvents(query);
+  refuseOptionsOfEvents(query);
   const found = await collectionOf(request, path);
   exchange.timings.start('store');
-  const answer = await read(request, found, query, { limit: 0, skip: 0, counts: true });
+  const answer = await readCollection(request, found, query, { limit: 0, skip: 0, counts: true });
   return plainText(String(answer.count ?? 0), indexHeaders(answer));
 }
 
@@ -139,12 +139,12 @@ async function collectionOf(
   request: ResoRequest,
   path: CollectionPath | CountPath,
 ): Promise<FoundCollection> {
-  const found = await resolve(request, path);
+  const found = await resolvePath(request, path);
   if (found.kind !== 'collection') throw new Error('A path to a collection was resolved to a record');
   return found;
 }
 
-async function read(
+async function readCollection(
   request: ResoRequest,
   { resource, under, isBare }: FoundCollection,
   query: CollectionQuery,
@@ -156,14 +156,14 @@ async function read(
   const answer = await readPage(context, {
     ...wanted,
     keyId: session.key.id,
-    query: { ...asking(session), resource, filter, search, order, under },
+    query: { ...queryContext(session), resource, filter, search, order, under },
     shape: await shapeOf(request, query),
     files: signingFor(request),
     model: session.model,
-    gzip: takesGzip(exchange) && areReady(request),
+    gzip: acceptsGzip(exchange) && usesStoredForm(request),
     taken: exchange.taken,
   });
-  if (resource.fromChanges) await mustBeKnown(request, lowerBound(filter));
+  if (resource.fromChanges) await requireKnownChanges(request, lowerBound(filter));
   return answer;
 }
 
@@ -173,7 +173,7 @@ async function read(
  *
  * @throws PlatError `eventsGone`
  */
-async function mustBeKnown({ context }: ResoRequest, since: number): Promise<void> {
+async function requireKnownChanges({ context }: ResoRequest, since: number): Promise<void> {
   if (since === 0) return;
   const known = await context.store.changesKnown();
   if (since >= known.since) return;
@@ -189,7 +189,7 @@ async function mustBeKnown({ context }: ResoRequest, since: number): Promise<voi
  * What the next link says about a window that is cut: where it is cut or, after the last page up to the cut, a term that requests
  * the rest.
  */
-const restOf = ({ until, by }: Cut, isRest: boolean): Pick<NextPage, 'term' | 'windowEnd'> =>
+const restOf = ({ until, by }: WindowCut, isRest: boolean): Pick<NextPage, 'term' | 'windowEnd'> =>
   isRest ? { term: `${by.field.name} ge ${until}` } : { windowEnd: until };
 
 /** Whether the page belongs to a walk over all listings, as a purge makes (specification 4.4, rule 4). */
@@ -199,16 +199,16 @@ function isWalk({ root, steps }: CollectionPath, { filter, search, order }: Coll
 }
 
 /** The walk or window that a page belongs to; none for a page of a search or in another order than that of the keys. */
-function readingAt(
+function walkPageAt(
   { root, steps }: CollectionPath,
   { filter, search, order, selection }: CollectionQuery,
   step: WalkStep,
-): Reading | undefined {
+): WalkPage | undefined {
   if (search !== undefined || order.length > 0 || steps.length > 0) return undefined;
   const { name: resource, key } = root.resource.resource;
   const [field, ...more] = selection.fields;
   const isKeys = !selection.all && field?.name === key && more.length === 0;
-  return readingOf({ resource, filter, isKeys, step });
+  return walkPageOf({ resource, filter, isKeys, step });
 }
 
 function refuseTokenWithSkip({ skipToken, skip }: CollectionQuery): void {

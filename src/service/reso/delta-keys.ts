@@ -4,7 +4,7 @@ import { keyField } from '../../dictionary/index.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import type { Literal } from '../../query/tree.ts';
 import { keyText } from '../../records/parsed-record.ts';
-import { asking, signingFor } from '../exchange.ts';
+import { queryContext, signingFor } from '../exchange.ts';
 import type { ResoRequest } from './resource-request.ts';
 
 export const keyLiteral = (key: string, isNumber: boolean): Literal =>
@@ -13,7 +13,7 @@ export const keyLiteral = (key: string, isNumber: boolean): Literal =>
     : { kind: 'literal', type: 'string', value: key };
 
 /** The keys of the records that the key sees and that match the filter, in order. */
-export async function keysOf(
+export async function readKeys(
   { request, query: { resource } }: { readonly request: ResoRequest; readonly query: CollectionQuery },
   match: Pick<RecordQuery, 'filter' | 'search'>,
   { after = '', limit }: { readonly after?: string; readonly limit: number },
@@ -22,7 +22,7 @@ export async function keysOf(
   if (!session.model.stores(resource.name)) return { keys: [], more: false };
   const page = await context.store.page(
     {
-      query: { ...asking(session), resource, ...match },
+      query: { ...queryContext(session), resource, ...match },
       position: after === '' ? { kind: 'start' } : { kind: 'after-key', key: after },
       limit,
       shape: plainShape([keyField(resource)], root),

@@ -6,11 +6,11 @@
 import type { RecordQuery } from '../../compile/read.ts';
 import { keyField } from '../../dictionary/index.ts';
 import { allOf, type Expression, fieldOf } from '../../query/tree.ts';
-import { asking, type Part, recordsOf, signingFor } from '../exchange.ts';
+import { type BodyPart, queryContext, recordsOf, signingFor } from '../exchange.ts';
 import { negotiateVersion } from '../http/negotiation.ts';
-import { owned } from '../paging/read-page.ts';
-import { keyLiteral, keysOf } from './delta-keys.ts';
-import type { Following } from './delta-steps.ts';
+import { readOwned } from '../paging/read-page.ts';
+import { keyLiteral, readKeys } from './delta-keys.ts';
+import type { DeltaContext } from './delta-steps.ts';
 import { contextMember, shapeOf } from './resource-request.ts';
 import { recordsAsRequested } from './written-values.ts';
 
@@ -18,34 +18,34 @@ import { recordsAsRequested } from './written-values.ts';
 interface Changed {
   /** As JSON. */
   readonly removed: readonly string[];
-  readonly records: Part;
+  readonly records: BodyPart;
   readonly rows: number;
 }
 
-export async function changedRecords(following: Following, keys: readonly string[]): Promise<Changed> {
-  const { request, query } = following;
+export async function readChangedRecords(delta: DeltaContext, keys: readonly string[]): Promise<Changed> {
+  const { request, query } = delta;
   const { filter, search, resource } = query;
   const { context, exchange, session } = request;
   if (keys.length === 0 || !session.model.stores(resource.name)) {
-    return { removed: keys.map((key) => removedEntry(following, key, 'deleted')), records: '', rows: 0 };
+    return { removed: keys.map((key) => removedEntry(delta, key, 'deleted')), records: '', rows: 0 };
   }
   const limit = keys.length;
   const match = (of: readonly string[]): Pick<RecordQuery, 'filter' | 'search'> => {
-    return { filter: allOf(filter, isOneOf(following, of)), search };
+    return { filter: allOf(filter, isOneOf(delta, of)), search };
   };
-  const matching = new Set((await keysOf(following, match(keys), { limit })).keys);
+  const matching = new Set((await readKeys(delta, match(keys), { limit })).keys);
   const others = keys.filter((key) => !matching.has(key));
   const isWhole = filter === undefined && search === undefined;
   const visible =
     isWhole || others.length === 0
       ? []
-      : (await keysOf(following, { filter: isOneOf(following, others) }, { limit })).keys;
-  const seen = new Set(visible);
-  const removed = others.map((key) => removedEntry(following, key, seen.has(key) ? 'changed' : 'deleted'));
+      : (await readKeys(delta, { filter: isOneOf(delta, others) }, { limit })).keys;
+  const visibleKeys = new Set(visible);
+  const removed = others.map((key) => removedEntry(delta, key, visibleKeys.has(key) ? 'changed' : 'deleted'));
   if (matching.size === 0) return { removed, records: '', rows: 0 };
   const read = context.store.page(
     {
-      query: { ...asking(session), resource, ...match([...matching]) },
+      query: { ...queryContext(session), resource, ...match([...matching]) },
       position: { kind: 'start' },
       limit,
       shape: { ...(await shapeOf(request, query)), omitNulls: false },
@@ -53,13 +53,13 @@ export async function changedRecords(following: Following, keys: readonly string
     },
     context.read,
   );
-  const page = await owned(exchange.taken, read);
+  const page = await readOwned(exchange.taken, read);
   return { removed, records: recordsAsRequested(request, query, recordsOf(page)), rows: page.rows };
 }
 
 /** An entry for a record that is no longer in the collection, in the form of the OData version that the client requested. */
 function removedEntry(
-  { request, query: { resource } }: Following,
+  { request, query: { resource } }: DeltaContext,
   key: string,
   reason: 'deleted' | 'changed',
 ): string {
@@ -77,7 +77,7 @@ function removedEntry(
   });
 }
 
-function isOneOf({ query: { resource } }: Following, keys: readonly string[]): Expression {
+function isOneOf({ query: { resource } }: DeltaContext, keys: readonly string[]): Expression {
   const operand = fieldOf(keyField(resource));
   const isNumber = operand.type === 'integer';
   return { kind: 'in', operand, values: keys.map((each) => keyLiteral(each, isNumber)) };

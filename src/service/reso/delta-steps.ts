@@ -4,11 +4,11 @@
  */
 import { keyField } from '../../dictionary/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
-import type { Dependence, Dependences } from '../../query/dependences.ts';
+import type { Dependencies, Dependency } from '../../query/dependences.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import { allOf, type Expression, fieldOf } from '../../query/tree.ts';
 import type { FeedPage, FeedRequest } from '../../store/changes/change-feed.ts';
-import { keyLiteral, keysOf } from './delta-keys.ts';
+import { keyLiteral, readKeys } from './delta-keys.ts';
 import type { DeltaPlace, DeltaState } from './delta-token.ts';
 import { deltaLink } from './next-page.ts';
 import type { ResoRequest } from './resource-request.ts';
@@ -17,10 +17,10 @@ import type { ResoRequest } from './resource-request.ts';
 const MOST_PARTS = 10;
 
 /** What every step of a delta needs. */
-export interface Following {
+export interface DeltaContext {
   readonly request: ResoRequest;
   readonly query: CollectionQuery;
-  readonly dependences: Dependences;
+  readonly dependences: Dependencies;
   readonly size: number;
 }
 
@@ -42,18 +42,18 @@ export const deltaGone = ({ exchange }: ResoRequest): PlatError =>
  *
  * @throws PlatError `deltaGone`
  */
-export async function nextStep(following: Following, { position, rest }: DeltaState): Promise<Step> {
+export async function nextStep(following: DeltaContext, { position, rest }: DeltaState): Promise<Step> {
   const keys = new Set<string>();
   let place: DeltaPlace = { position, rest };
   for (let part = 0; part < MOST_PARTS; part++) {
-    const room = following.size - keys.size;
+    const remaining = following.size - keys.size;
     // A full page is the last one if no change that the key sees follows.
-    const step = await (place.rest === undefined ? changedHere : ledHere)(
+    const step = await (place.rest === undefined ? changedDirectly : changedThroughLinks)(
       following,
       place,
-      Math.max(1, room),
+      Math.max(1, remaining),
     );
-    if (room === 0 && step.keys.length > 0) break;
+    if (remaining === 0 && step.keys.length > 0) break;
     for (const key of step.keys) keys.add(key);
     place = step.next;
     if (step.isLevel) return { keys: [...keys], next: place, isLevel: true };
@@ -62,36 +62,46 @@ export async function nextStep(following: Following, { position, rest }: DeltaSt
 }
 
 /** The records of the collection that have entries of their own in the sequence. */
-async function changedHere(following: Following, { position }: DeltaPlace, limit: number): Promise<Step> {
+async function changedDirectly(
+  following: DeltaContext,
+  { position }: DeltaPlace,
+  limit: number,
+): Promise<Step> {
   const { query, dependences } = following;
   const own = query.resource.name;
-  const page = await feed(following, position, [own], limit);
+  const page = await readFeed(following, position, [own], limit);
   const { changes } = page;
   const keys = new Set(changes.filter(({ resource }) => resource === own).map(({ key }) => key));
-  const leads = changes.some(({ resource }) => dependences.all.some((each) => each.resource === resource));
-  const rest = leads ? { upTo: page.position, count: changes.length, after: '' } : undefined;
+  const hasRelatedChanges = changes.some(({ resource }) =>
+    dependences.all.some((each) => each.resource === resource),
+  );
+  const rest = hasRelatedChanges ? { upTo: page.position, count: changes.length, after: '' } : undefined;
   return {
     keys: [...keys],
     next: rest === undefined ? { position: page.position } : { position, rest },
-    isLevel: page.isLevel && !leads,
+    isLevel: page.isLevel && !hasRelatedChanges,
   };
 }
 
 /** The records of the collection that navigate to records that have changed. */
-async function ledHere(following: Following, { position, rest }: DeltaPlace, limit: number): Promise<Step> {
+async function changedThroughLinks(
+  following: DeltaContext,
+  { position, rest }: DeltaPlace,
+  limit: number,
+): Promise<Step> {
   if (rest === undefined) throw new Error('The position has no remaining records');
   const { query, dependences } = following;
-  const page = await feed(following, position, [], rest.count);
+  const page = await readFeed(following, position, [], rest.count);
   const changed = page.changes.filter(({ sequence }) => sequence <= rest.upTo.sequence);
   const terms = dependences.all.flatMap((each) => {
     const keys = new Set(changed.filter(({ resource }) => resource === each.resource).map(({ key }) => key));
-    return keys.size === 0 ? [] : [leadsTo(following, each, [...keys])];
+    return keys.size === 0 ? [] : [isLinkedToChanged(following, each, [...keys])];
   });
   const end: Step = { keys: [], next: { position: rest.upTo }, isLevel: false };
   if (terms.length === 0) return end;
   // If the related records do not affect which records match, a record that does not match now did not match before.
   const filter = allOf(dependences.decide ? undefined : query.filter, { kind: 'or', terms });
-  const { keys, more } = await keysOf(following, { filter }, { after: rest.after, limit });
+  const { keys, more } = await readKeys(following, { filter }, { after: rest.after, limit });
   const last = keys.at(-1);
   if (!more || last === undefined) return { ...end, keys };
   return { keys, next: { position, rest: { ...rest, after: last } }, isLevel: false };
@@ -101,8 +111,8 @@ async function ledHere(following: Following, { position, rest }: DeltaPlace, lim
  * @param own the resources whose changes are returned if the key sees the records
  * @throws PlatError `deltaGone`
  */
-async function feed(
-  { request, dependences }: Following,
+async function readFeed(
+  { request, dependences }: DeltaContext,
   since: FeedRequest['since'],
   own: readonly string[],
   limit: number,
@@ -124,9 +134,9 @@ async function feed(
 /**
  * The condition that a record navigates to one of the changed records; if the link is not known, that it navigates to any record.
  */
-function leadsTo(
-  { request }: Following,
-  { resource, via, link, isByKey }: Dependence,
+function isLinkedToChanged(
+  { request }: DeltaContext,
+  { resource, via, link, isByKey }: Dependency,
   keys: readonly string[],
 ): Expression {
   const field = fieldOf(link, via);

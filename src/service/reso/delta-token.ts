@@ -4,7 +4,7 @@
  * how much is written that the key does not see. It must not know what a delta is.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
-import { type FeedPosition, positionIn, positionText } from '../../store/changes/change-feed.ts';
+import { type FeedPosition, parsePosition, positionText } from '../../store/changes/change-feed.ts';
 
 /** Where a delta continues. */
 export interface DeltaPlace {
@@ -39,7 +39,7 @@ const TAG = 16;
 /** Contents are padded to a multiple of this many characters: their length would show how long the numbers are. */
 const FILLED = 64;
 
-const keyOf = ({ secret, keyId }: DeltaSeal): Buffer =>
+const encryptionKey = ({ secret, keyId }: DeltaSeal): Buffer =>
   createHmac('sha256', secret).update(`delta\n${keyId}`).digest();
 
 /** Encrypts a position. The token differs each time: two equal tokens would show that nothing at all was written. */
@@ -47,7 +47,7 @@ export function sealDelta(seal: DeltaSeal, { position, rest, view, pageSize }: D
   const places = [position, ...(rest === undefined ? [] : [rest.upTo])].map(positionText);
   const content = JSON.stringify([view, pageSize ?? 0, rest?.after ?? '', rest?.count ?? 0, ...places]);
   const nonce = randomBytes(NONCE);
-  const cipher = createCipheriv(CIPHER, keyOf(seal), nonce).setAAD(Buffer.from(seal.query));
+  const cipher = createCipheriv(CIPHER, encryptionKey(seal), nonce).setAAD(Buffer.from(seal.query));
   const length = FILLED * Math.ceil(content.length / FILLED);
   return Buffer.concat([
     nonce,
@@ -62,7 +62,7 @@ export function openDelta(seal: DeltaSeal, token: string): DeltaState | undefine
   const bytes = Buffer.from(token, 'base64url');
   // Only the canonical base64url form of the bytes is accepted.
   if (bytes.length <= NONCE + TAG || bytes.toString('base64url') !== token) return undefined;
-  const decipher = createDecipheriv(CIPHER, keyOf(seal), bytes.subarray(0, NONCE), {
+  const decipher = createDecipheriv(CIPHER, encryptionKey(seal), bytes.subarray(0, NONCE), {
     authTagLength: TAG,
   });
   decipher.setAAD(Buffer.from(seal.query)).setAuthTag(bytes.subarray(-TAG));
@@ -78,8 +78,8 @@ export function openDelta(seal: DeltaSeal, token: string): DeltaState | undefine
 function stateIn(content: unknown): DeltaState | undefined {
   if (!Array.isArray(content)) return undefined;
   const [view, pageSize, after, count, from, to]: unknown[] = content;
-  const position = typeof from === 'string' ? positionIn(from) : undefined;
-  const upTo = typeof to === 'string' ? positionIn(to) : undefined;
+  const position = typeof from === 'string' ? parsePosition(from) : undefined;
+  const upTo = typeof to === 'string' ? parsePosition(to) : undefined;
   if (typeof view !== 'string' || typeof after !== 'string' || position === undefined) return undefined;
   if (typeof count !== 'number') return undefined;
   return {

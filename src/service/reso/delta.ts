@@ -5,24 +5,24 @@
 import { platError } from '../../errors/index.ts';
 import { bindOptions } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
-import { MAX_RELATED, relatedRecords } from '../../query/related-records.ts';
+import { estimateRelatedRecords, MAX_RELATED } from '../../query/related-records.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import type { Reply } from '../exchange.ts';
-import { changedRecords } from './delta-records.ts';
-import { deltaGone, type Following, nextStep } from './delta-steps.ts';
+import { readChangedRecords } from './delta-records.ts';
+import { type DeltaContext, deltaGone, nextStep } from './delta-steps.ts';
 import { openDelta, sealDelta } from './delta-token.ts';
 import { deltaLink } from './next-page.ts';
 import {
-  begun,
+  closeCollection,
   contextFields,
   contextMember,
-  ended,
+  openJsonObject,
   preferenceHeaders,
   type ResoRequest,
   resoJson,
-  withKey,
+  withKeySelected,
 } from './resource-request.ts';
-import { dependencesIn, isNestedForm, sealOf, viewName } from './tracking.ts';
+import { dependencesIn, exceedsOData40, sealOf, viewName } from './tracking.ts';
 
 type CollectionPath = ResourcePath & { readonly kind: 'collection' };
 
@@ -36,19 +36,19 @@ export async function delta(request: ResoRequest, path: CollectionPath): Promise
   const seal = sealOf(request, path, options);
   const state = openDelta(seal, options.system.get('deltatoken') ?? '');
   if (state === undefined) throw platError('deltaTokenInvalid', {});
-  const query = boundAsBefore(request, path);
+  const query = bindQueryOfLink(request, path);
   const dependences = query && dependencesIn(session, query);
   if (query === undefined || dependences === undefined || viewName(session, query) !== state.view) {
     throw deltaGone(request);
   }
-  if (isNestedForm(request, query)) {
+  if (exceedsOData40(request, query)) {
     throw platError('notImplemented', { option: 'OData-Version', what: '4.0 with $expand in a delta' });
   }
   const preferred = preferences.maxPageSize ?? state.pageSize;
-  const following = { request, query, dependences, size: sizeOf(request, query, preferred) };
+  const following = { request, query, dependences, size: pageSizeOf(request, query, preferred) };
   exchange.timings.start('store');
   const step = await nextStep(following, state);
-  const { removed, records, rows } = await changedRecords(following, step.keys);
+  const { removed, records, rows } = await readChangedRecords(following, step.keys);
   exchange.timings.start('encode');
   const token = sealDelta(seal, { ...step.next, view: state.view, pageSize: preferred });
   const link = deltaLink(exchange, token);
@@ -63,34 +63,37 @@ export async function delta(request: ResoRequest, path: CollectionPath): Promise
     status: 200,
     headers: { 'content-type': resoJson(request), ...applied },
     body: [
-      begun(head, '"value":['),
+      openJsonObject(head, '"value":['),
       removed.join(',') + between,
       records,
-      ended(step.isLevel ? { delta: link } : { next: link }),
+      closeCollection(step.isLevel ? { delta: link } : { next: link }),
     ],
     rows: rows + removed.length,
   };
 }
 
-const pageSizeApplied = (preferred: number | undefined, { size }: Following): number | undefined =>
+const pageSizeApplied = (preferred: number | undefined, { size }: DeltaContext): number | undefined =>
   preferred === size ? size : undefined;
 
 /** The query of the link; undefined if the key may no longer use a name in it. */
-function boundAsBefore({ options, session }: ResoRequest, path: CollectionPath): CollectionQuery | undefined {
+function bindQueryOfLink(
+  { options, session }: ResoRequest,
+  path: CollectionPath,
+): CollectionQuery | undefined {
   try {
-    return withKey(bindOptions('delta', options, path.resource, session.view.schema));
+    return withKeySelected(bindOptions('delta', options, path.resource, session.view.schema));
   } catch {
     return undefined;
   }
 }
 
 /** Rows of a page: the preferred number, within the limits of the surface and of what can be read with the expansions. */
-function sizeOf(
+function pageSizeOf(
   { exchange }: ResoRequest,
   { expansions }: CollectionQuery,
   preferred: number | undefined,
 ): number {
   const { defaultSize, largestSize } = exchange.surface.paging;
-  const most = Math.floor(MAX_RELATED / Math.max(1, relatedRecords(expansions)));
+  const most = Math.floor(MAX_RELATED / Math.max(1, estimateRelatedRecords(expansions)));
   return Math.max(1, Math.min(preferred ?? defaultSize, largestSize, most));
 }

@@ -8,13 +8,13 @@ import { bindOptions, type SystemOption } from '../../query/odata/query.ts';
 import { readSkipToken } from '../../query/skip-token.ts';
 import { DIGEST_FORM, digestRange, type RangeDigest } from '../../store/digest.ts';
 import type { Lane } from '../../store/read/lanes.ts';
-import { asking, json, type Reply, signingFor } from '../exchange.ts';
+import { jsonReply, queryContext, type Reply, signingFor } from '../exchange.ts';
 import { nextLink, pageSize } from './next-page.ts';
 import { type ResoRequest, requireJson } from './resource-request.ts';
 
 /** The largest number of ranges in one response, and the milliseconds after which no further range is begun. */
 const MOST_RANGES = 64;
-const LONGEST = 1000;
+const MAX_DURATION = 1000;
 
 export const DIGEST_OPTIONS: ReadonlySet<SystemOption> = new Set(['expand', 'top', 'skiptoken', 'format']);
 
@@ -42,14 +42,17 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
   }
   const { rows: limit } = pageSize(exchange.surface.paging, query.top, undefined, undefined);
   const files = signingFor(request);
-  const records = { ...asking(session), resource: schema.resource };
+  const records = { ...queryContext(session), resource: schema.resource };
   const { expansions } = query;
   const ranges: RangeDigest[] = [];
   let token = query.skipToken;
   const charged = chargedAsSearch(context);
   exchange.timings.start('store');
   const started = performance.now();
-  for (let more = limit > 0; more && ranges.length < MOST_RANGES && performance.now() - started < LONGEST; ) {
+  for (
+    let more = limit > 0;
+    more && ranges.length < MOST_RANGES && performance.now() - started < MAX_DURATION;
+  ) {
     const position = readSkipToken(token, query.order);
     const asked = { query: records, position, limit, files, expansions };
     const range = await charged.ofNext(() => digestRange(charged.store, asked, charged.read));
@@ -70,7 +73,7 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
     Members: members,
     Digest: digest,
   }));
-  return json({ Form: DIGEST_FORM, value, ...link });
+  return jsonReply({ Form: DIGEST_FORM, value, ...link });
 }
 
 /**
@@ -79,13 +82,13 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
  */
 function chargedAsSearch({ store, read }: ResoRequest['context']) {
   const { caller } = read;
-  let given = performance.now();
+  let pageReadAt = performance.now();
   let ranges = 0;
   return {
     store: {
       async page(...asked: Parameters<typeof store.page>) {
         const page = await store.page(...asked);
-        given = performance.now();
+        pageReadAt = performance.now();
         return page;
       },
     },
@@ -103,10 +106,10 @@ function chargedAsSearch({ store, read }: ResoRequest['context']) {
             },
           },
     /** @returns undefined if the key has used up its budget of searches but there are ranges to return already */
-    async ofNext(sumUp: () => Promise<RangeDigest>): Promise<RangeDigest | undefined> {
+    async ofNext(computeDigest: () => Promise<RangeDigest>): Promise<RangeDigest | undefined> {
       try {
-        const range = await sumUp();
-        caller?.spent('searches', performance.now() - given);
+        const range = await computeDigest();
+        caller?.spent('searches', performance.now() - pageReadAt);
         ranges++;
         return range;
       } catch (error) {

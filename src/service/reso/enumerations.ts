@@ -6,8 +6,8 @@ import { hash } from 'node:crypto';
 import { type Page, type Position, plainShape } from '../../compile/read.ts';
 import type { LookupMember } from '../../dictionary/csdl/document.ts';
 import { memberName, type Resource } from '../../dictionary/index.ts';
-import { asking, type KeyedExchange, recordsOf, signingFor } from '../exchange.ts';
-import { textOf } from './written-values.ts';
+import { type AuthenticatedExchange, queryContext, recordsOf, signingFor } from '../exchange.ts';
+import { textOfRecords } from './written-values.ts';
 
 export interface Enumerations {
   readonly members: ReadonlyMap<string, readonly LookupMember[]>;
@@ -16,7 +16,7 @@ export interface Enumerations {
 }
 
 /** The members of the lookups, as the key's Lookup resource lists them; if it has no such resource, as the dictionary does. */
-export async function enumerationsOf(request: KeyedExchange): Promise<Enumerations | undefined> {
+export async function enumerationsOf(request: AuthenticatedExchange): Promise<Enumerations | undefined> {
   const { view, model } = request.session;
   if (!view.enumerations) return undefined;
   const { lookups } = model.dictionary;
@@ -37,15 +37,15 @@ export async function enumerationsOf(request: KeyedExchange): Promise<Enumeratio
 }
 
 /** Pairs of a lookup's name and a value, for every value that the key sees. */
-async function lookupValues(resource: Resource, request: KeyedExchange): Promise<string[][]> {
+async function lookupValues(resource: Resource, request: AuthenticatedExchange): Promise<string[][]> {
   const { store, read } = request.context;
   const shape = plainShape(['LookupName', 'LookupValue'].flatMap((name) => resource.fields.get(name) ?? []));
-  const query = { ...asking(request.session), resource };
+  const query = { ...queryContext(request.session), resource };
   const asked = { query, limit: AT_ONCE, shape, files: signingFor(request) };
   const found: string[][] = [];
   for (let position: Position | undefined = { kind: 'start' }; position !== undefined; ) {
     const page: Page = await store.page({ ...asked, position }, read);
-    const text = textOf(recordsOf(page));
+    const text = textOfRecords(recordsOf(page));
     page.release?.();
     const records: Record<string, string>[] = JSON.parse(`[${text}]`);
     found.push(...records.map(({ LookupName = '', LookupValue = '' }) => [LookupName, LookupValue]));

@@ -6,12 +6,12 @@ import type { CsdlVersion } from '../../dictionary/csdl/model.ts';
 import { csdlXml } from '../../dictionary/csdl/xml.ts';
 import { requireNoOptions } from '../../query/odata/query.ts';
 import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
-import { numberOf } from '../../shared/per-object.ts';
+import { objectId } from '../../shared/per-object.ts';
 import { withViewTag } from '../access/views.ts';
 import type { Reply } from '../exchange.ts';
 import { describedBy } from '../front/paths.ts';
 import { chooseType, negotiateVersion } from '../http/negotiation.ts';
-import { unlessKnown, weakTag } from '../reply/conditions.ts';
+import { replyOrNotModified, weakTag } from '../reply/conditions.ts';
 import { type Enumerations, enumerationsOf } from './enumerations.ts';
 import { contextMember, negotiate, type ResoRequest, requireJson, resoJson } from './resource-request.ts';
 
@@ -19,13 +19,13 @@ import { contextMember, negotiate, type ResoRequest, requireJson, resoJson } fro
 const XML = ['application/xml', 'text/xml'] as const;
 type Format = (typeof XML)[number] | 'application/json';
 
-interface Written {
+interface MetadataDocument {
   readonly text: string;
   readonly etag: string;
 }
 
 /** Documents that have been written, by the view that they describe. */
-const written = new BoundedCache<Written>('metadata documents', { bytes: 32 * 1024 * 1024 });
+const documentCache = new BoundedCache<MetadataDocument>('metadata documents', { bytes: 32 * 1024 * 1024 });
 
 /** `$metadata`: what the key may see, as XML or JSON (OData 4.01 protocol, 11.1.2; specification 4.1). */
 export async function metadata(request: ResoRequest): Promise<Reply> {
@@ -36,7 +36,7 @@ export async function metadata(request: ResoRequest): Promise<Reply> {
   const { text, etag } = documentOf(session, version, format, await enumerationsOf(request));
   const headers = { 'content-type': `${format}; charset=utf-8`, etag };
   const reply: Reply = { status: 200, headers, body: [text] };
-  return withViewTag(unlessKnown(exchange.headers, reply), session);
+  return withViewTag(replyOrNotModified(exchange.headers, reply), session);
 }
 
 /**
@@ -56,9 +56,9 @@ function documentOf(
   version: CsdlVersion,
   format: Format,
   enumerations: Enumerations | undefined,
-): Written {
-  const id = `${numberOf(view)} ${version} ${format} ${enumerations?.id ?? ''}`;
-  const known = written.get(id);
+): MetadataDocument {
+  const id = `${objectId(view)} ${version} ${format} ${enumerations?.id ?? ''}`;
+  const known = documentCache.get(id);
   if (known !== undefined) return known;
   const document = csdlDocument({
     version,
@@ -73,7 +73,7 @@ function documentOf(
     })),
   });
   const text = format === 'application/json' ? csdlJson(document) : csdlXml(document);
-  return written.put(id, { text, etag: weakTag(text) }, bytesOfText(text));
+  return documentCache.put(id, { text, etag: weakTag(text) }, bytesOfText(text));
 }
 
 /** The entity sets that the key may read (OData 4.01 JSON format, 5). */

@@ -15,7 +15,7 @@ const TRACKED_SINCE = 'trackedsince';
 /** Options of the request that a next link replaces or omits. */
 const REPLACED = new Set(['skip', 'skiptoken', 'top', 'maxpagesize', WINDOW_END, TRACKED_SINCE]);
 
-/** Options that end with the walk: a delta link has none of them (OData 4.01 protocol, 11.3). */
+/** Options that apply only to the walk: a delta link has none of them (OData 4.01 protocol, 11.3). */
 const OF_THE_WALK = new Set([...REPLACED, 'orderby', 'count', 'deltatoken']);
 
 const nameOf = (pair: string): string => {
@@ -42,8 +42,8 @@ export interface NextPage {
  */
 export function nextLink(exchange: Exchange, page: NextPage): string {
   const { token, term, windowEnd, trackedSince, top, maxPageSize } = page;
-  const kept = pairsBut(REPLACED, exchange.query).map((pair) =>
-    term !== undefined && nameOf(pair) === 'filter' ? joined(pair, term) : pair,
+  const kept = pairsWithout(REPLACED, exchange.query).map((pair) =>
+    term !== undefined && nameOf(pair) === 'filter' ? withTerm(pair, term) : pair,
   );
   const added = [
     ...(top === undefined ? [] : [`$top=${top}`]),
@@ -56,7 +56,7 @@ export function nextLink(exchange: Exchange, page: NextPage): string {
 }
 
 /** The options of a request that its later changes depend on, as the client sent them. */
-export const lastingQuery = (query: string): string => pairsBut(OF_THE_WALK, query).join('&');
+export const queryOfDelta = (query: string): string => pairsWithout(OF_THE_WALK, query).join('&');
 
 /**
  * The address of the changes of a collection or, without a token, of the whole collection.
@@ -65,11 +65,11 @@ export const lastingQuery = (query: string): string => pairsBut(OF_THE_WALK, que
  */
 export function deltaLink(exchange: Exchange, token?: string): string {
   const end = token === undefined ? '' : `$deltatoken=${token}`;
-  return linkTo(exchange, pairsBut(OF_THE_WALK, exchange.query), end);
+  return linkTo(exchange, pairsWithout(OF_THE_WALK, exchange.query), end);
 }
 
-const pairsBut = (left: ReadonlySet<string>, query: string): string[] =>
-  query.split('&').filter((pair) => pair !== '' && !left.has(nameOf(pair)));
+const pairsWithout = (omitted: ReadonlySet<string>, query: string): string[] =>
+  query.split('&').filter((pair) => pair !== '' && !omitted.has(nameOf(pair)));
 
 /** @param end further options, percent-encoded */
 function linkTo(exchange: Exchange, kept: readonly string[], end: string): string {
@@ -80,27 +80,27 @@ function linkTo(exchange: Exchange, kept: readonly string[], end: string): strin
 }
 
 /** A filter as the client sent it, with a further term. */
-function joined(pair: string, term: string): string {
+function withTerm(pair: string, term: string): string {
   const [name = '', ...value] = pair.split('=');
   return `${name}=(${value.join('=')})%20and%20${encodeURIComponent(term)}`;
 }
 
 /** The page size that the link of an earlier page carries. */
 export function carriedPageSize(query: string): number | undefined {
-  const value = Number(carried(query, 'maxpagesize'));
+  const value = Number(carriedOption(query, 'maxpagesize'));
   return Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
 /** Where the walk is cut, from the link of an earlier page. Canonical. */
 export function carriedWindowEnd(query: string): string | undefined {
-  const value = carried(query, WINDOW_END);
+  const value = carriedOption(query, WINDOW_END);
   return value === undefined ? undefined : canonicalTimestamp(value);
 }
 
 /** The delta token that the link of an earlier page carries. */
-export const carriedDeltaToken = (query: string): string | undefined => carried(query, TRACKED_SINCE);
+export const carriedDeltaToken = (query: string): string | undefined => carriedOption(query, TRACKED_SINCE);
 
-const carried = (query: string, name: string): string | undefined =>
+const carriedOption = (query: string, name: string): string | undefined =>
   query
     .split('&')
     .find((each) => nameOf(each) === name)

@@ -1,6 +1,6 @@
 /** One record, its custom fields, or one of its fields (OData 4.01 protocol, 11.2.2 and 11.2.4). */
 
-import { partShape, type ResoShape } from '../../compile/read.ts';
+import { type ResoShape, shapeOfCustomFields } from '../../compile/read.ts';
 import { statedType } from '../../dictionary/csdl/document.ts';
 import { CUSTOM_FIELDS } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -8,18 +8,18 @@ import { bindOptions, hasCustomFields } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import type { Reply } from '../exchange.ts';
 import { basisOfRecord } from '../kept/basis.ts';
-import { unlessKnown, weakTag } from '../reply/conditions.ts';
-import { readRecord, recordRequest, resolve, type Target } from './resolve.ts';
+import { replyOrNotModified, weakTag } from '../reply/conditions.ts';
+import { readRecord, recordRequest, resolvePath, type Target } from './resolve.ts';
 import {
-  begun,
   contextFields,
   contextMember,
   countMember,
   negotiate,
+  openJsonObject,
   plainText,
   preferenceHeaders,
   type ResoRequest,
-  refuseOfEvents,
+  refuseOptionsOfEvents,
   requireJson,
   resoJson,
   shapeOf,
@@ -37,8 +37,8 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
   requireJson(request);
   const { exchange, options, session } = request;
   const query = bindOptions('record', options, path.resource, session.view.schema);
-  refuseOfEvents(query);
-  const found = await resolve(request, path);
+  refuseOptionsOfEvents(query);
+  const found = await resolvePath(request, path);
   if (found.kind === 'nothing') return NOTHING;
   if (found.kind !== 'record') throw new Error('A path to a record was resolved to a collection');
   exchange.timings.start('store');
@@ -51,7 +51,7 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
     ...contextMember(request, `#${path.resource.resource.name}${contextFields(query)}/$entity`),
     ...(request.level === 'full' ? { '@odata.etag': etag } : {}),
   };
-  const reply = taggedJson(request, etag, [begun(head, ''), text.subarray(1)], 1);
+  const reply = taggedJson(request, etag, [openJsonObject(head, ''), text.subarray(1)], 1);
   // The result of a longer path also depends on other records, so it is not cached.
   if (path.steps.length > 0) return reply;
   const by = { model: session.model, damaged: request.context.read.damaged };
@@ -68,10 +68,10 @@ export async function customFields(request: ResoRequest, path: CustomPath): Prom
   if (give === 'json') requireJson(request);
   const kind = give === 'count' ? 'customCount' : 'custom';
   const query = bindOptions(kind, options, resource, session.view.schema);
-  const found = await resolve(request, path);
+  const found = await resolvePath(request, path);
   if (found.kind !== 'record') throw platError('recordNotFound', { resource: resource.resource.name });
   exchange.timings.start('store');
-  const stored = await requireText(request, found.target, partShape(await shapeOf(request, query)));
+  const stored = await requireText(request, found.target, shapeOfCustomFields(await shapeOf(request, query)));
   exchange.timings.start('encode');
   const count = hasCustomFields(resource) ? 1 : 0;
   if (give === 'count') return plainText(String(count));
@@ -81,12 +81,12 @@ export async function customFields(request: ResoRequest, path: CustomPath): Prom
     ...contextMember(request, `#${resource.resource.name}/${CUSTOM_FIELDS}${contextFields(query)}`),
     ...(query.count ? countMember(request, count) : {}),
   };
-  return taggedJson(request, weakTag(text), [begun(head, '"value":['), text, ']}'], isGiven ? 1 : 0);
+  return taggedJson(request, weakTag(text), [openJsonObject(head, '"value":['), text, ']}'], isGiven ? 1 : 0);
 }
 
 function taggedJson(request: ResoRequest, etag: string, body: Reply['body'], rows: number): Reply {
   const headers = { 'content-type': resoJson(request), etag, ...preferenceHeaders(request.preferences) };
-  return unlessKnown(request.exchange.headers, { status: 200, headers, body, rows });
+  return replyOrNotModified(request.exchange.headers, { status: 200, headers, body, rows });
 }
 
 /** @throws PlatError `recordNotFound` */
@@ -103,7 +103,7 @@ export async function field(request: ResoRequest, path: FieldPath): Promise<Repl
   if (give === 'json') requireJson(request);
   const query = bindOptions(give === 'count' ? 'values' : 'field', options, resource, session.view.schema);
   if (options.system.has('format') && give === 'text') negotiate(request, ['text/plain']);
-  const found = await resolve(request, path);
+  const found = await resolvePath(request, path);
   if (found.kind !== 'record') return NOTHING;
   exchange.timings.start('store');
   const shape = await shapeOf(request, { ...query, selection: { all: false, fields: [named], hidden: [] } });

@@ -4,7 +4,7 @@ import { keyField, type Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { PathStep, ResourcePath } from '../../query/odata/resource-path.ts';
 import { keyText } from '../../records/parsed-record.ts';
-import { asking, signingFor } from '../exchange.ts';
+import { queryContext, signingFor } from '../exchange.ts';
 import type { ResoRequest } from './resource-request.ts';
 
 /** One record that a path leads to. */
@@ -30,7 +30,7 @@ type Resolved =
   | FoundCollection;
 
 /** Follows a path from record to record. @throws PlatError `recordNotFound` */
-export async function resolve(
+export async function resolvePath(
   request: ResoRequest,
   { root, steps }: Pick<ResourcePath & { kind: 'record' }, 'root' | 'steps'>,
 ): Promise<Resolved> {
@@ -110,6 +110,6 @@ export function recordRequest(
   { resource, key, under }: Target,
   shape: ResoShape,
 ): RecordRequest {
-  const query = { ...asking(request.session), resource, under };
+  const query = { ...queryContext(request.session), resource, under };
   return { query, key, shape, files: signingFor(request) };
 }

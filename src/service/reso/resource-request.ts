@@ -7,7 +7,7 @@ import { keyField } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { parseQueryOptions, type RawOptions } from '../../query/odata/query.ts';
 import type { CollectionQuery } from '../../query/request.ts';
-import type { KeyedExchange, Reply } from '../exchange.ts';
+import type { AuthenticatedExchange, Reply } from '../exchange.ts';
 import {
   chooseType,
   negotiateVersion,
@@ -17,7 +17,7 @@ import {
 } from '../http/negotiation.ts';
 import { enumerationsOf } from './enumerations.ts';
 
-export interface ResoRequest extends KeyedExchange {
+export interface ResoRequest extends AuthenticatedExchange {
   readonly options: RawOptions;
   readonly preferences: Preferences;
   /** Address of the service root, with a slash at the end. */
@@ -32,12 +32,12 @@ export interface ResoRequest extends KeyedExchange {
 const METADATA_LEVELS = ['minimal', 'full', 'none'] as const;
 type MetadataLevel = (typeof METADATA_LEVELS)[number];
 
-export function resoRequest(request: KeyedExchange): ResoRequest {
+export function resoRequest(request: AuthenticatedExchange): ResoRequest {
   const { exchange } = request;
   const options = parseQueryOptions(exchange.query);
   const preferences = parsePreferences(exchange.headers.prefer);
   const root = `${exchange.base}${exchange.surface.resoRoot ?? '/'}`;
-  const form = requestedForm({ options, exchange });
+  const form = requestedMediaTypes({ options, exchange });
   const given = parameterOf(form, 'application/json', ['odata.metadata', 'metadata']);
   const level = METADATA_LEVELS.find((each) => each === given) ?? 'minimal';
   const numbersAsText = parameterOf(form, 'application/json', ['ieee754compatible']) === 'true';
@@ -58,13 +58,13 @@ export const countMember = ({ numbersAsText }: Pick<ResoRequest, 'numbersAsText'
 });
 
 /** A JSON object that begins with the members of `head` and continues with those of `next`. */
-export function begun(head: Readonly<Record<string, unknown>>, next: string): string {
+export function openJsonObject(head: Readonly<Record<string, unknown>>, next: string): string {
   const members = JSON.stringify(head).slice(1, -1);
   return members === '' ? `{${next}` : `{${members},${next}`;
 }
 
 /** The end of a collection, with the link to the next page or to later changes. */
-export function ended(link: {
+export function closeCollection(link: {
   readonly next?: string | undefined;
   readonly delta?: string | undefined;
 }): string {
@@ -76,7 +76,7 @@ export function ended(link: {
 }
 
 /** The same query with the key of each record added, which a client needs to apply a delta. */
-export function withKey(query: CollectionQuery): CollectionQuery {
+export function withKeySelected(query: CollectionQuery): CollectionQuery {
   const { resource, selection } = query;
   const key = keyField(resource);
   if (selection.all || selection.fields.includes(key)) return query;
@@ -98,7 +98,10 @@ export function requireJson({ options, exchange }: ResoRequest): void {
 const SHORT = /^(json|xml)(?=\s*(?:;|$))/i;
 
 /** The media types that the client requests. */
-function requestedForm({ options, exchange }: Pick<ResoRequest, 'options' | 'exchange'>): string | undefined {
+function requestedMediaTypes({
+  options,
+  exchange,
+}: Pick<ResoRequest, 'options' | 'exchange'>): string | undefined {
   const format = options.system.get('format');
   return format === undefined ? exchange.headers.accept : format.trim().replace(SHORT, 'application/$1');
 }
@@ -113,7 +116,7 @@ export function negotiate<T extends string>(
   offered: readonly T[],
 ): T {
   const format = options.system.get('format');
-  const chosen = chooseType(requestedForm({ options, exchange }), offered);
+  const chosen = chooseType(requestedMediaTypes({ options, exchange }), offered);
   if (chosen !== undefined) return chosen;
   const by = format === undefined ? 'The Accept header' : '$format';
   throw platError('notAcceptable', { by, offered: offered.join(', ') });
@@ -124,7 +127,7 @@ export function negotiate<T extends string>(
  *
  * @throws PlatError `requestMalformed`
  */
-export function refuseOfEvents({ resource, search, expansions }: CollectionQuery): void {
+export function refuseOptionsOfEvents({ resource, search, expansions }: CollectionQuery): void {
   if (!resource.fromChanges) return;
   const option = search !== undefined ? '$search' : expansions.length > 0 ? '$expand' : undefined;
   if (option === undefined) return;

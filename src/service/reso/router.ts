@@ -3,7 +3,7 @@
  * `description/reso-paths.ts`; neither table compiles without it.
  */
 import { parseResourcePath, type ResourcePath } from '../../query/odata/resource-path.ts';
-import type { KeyedExchange, Reply } from '../exchange.ts';
+import type { AuthenticatedExchange, Reply } from '../exchange.ts';
 import { collection, count } from './collection.ts';
 import { DIGESTS, digests } from './digests.ts';
 import { metadata, serviceDocument } from './metadata.ts';
@@ -24,14 +24,14 @@ const ROUTES: {
 const answer = <K extends Kind>(kind: K, request: ResoRequest, path: PathOf[K]): Promise<Reply> | Reply =>
   ROUTES[kind](request, path);
 
-/** Answers a request of the RESO interface. @param given the path below the service root, percent-encoded */
-export function reso(asked: KeyedExchange, given: string): Promise<Reply> | Reply {
+/** Answers a request of the RESO interface. @param rawPath the path below the service root, percent-encoded */
+export function answerReso(asked: AuthenticatedExchange, rawPath: string): Promise<Reply> | Reply {
   asked.exchange.timings.start('parse');
   const request = resoRequest(asked);
   // Many clients add a slash after a root that ends with one, or after a path. No key is empty, so additional slashes are ignored.
-  const named = given.split('/').filter(Boolean).join('/');
-  const [, compared] = DIGESTS.exec(named) ?? [];
-  if (compared !== undefined) return digests(request, compared);
-  const path = parseResourcePath(named, request.session.view.schema, request.options.aliases);
+  const normalizedPath = rawPath.split('/').filter(Boolean).join('/');
+  const [, digestResource] = DIGESTS.exec(normalizedPath) ?? [];
+  if (digestResource !== undefined) return digests(request, digestResource);
+  const path = parseResourcePath(normalizedPath, request.session.view.schema, request.options.aliases);
   return answer(path.kind, request, path);
 }

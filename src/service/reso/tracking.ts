@@ -6,15 +6,15 @@ import { hash } from 'node:crypto';
 import { tracksChanges } from '../../access/index.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { type Dependences, dependencesOf } from '../../query/dependences.ts';
+import { type Dependencies, dependenciesOf } from '../../query/dependences.ts';
 import { parseQueryOptions, type RawOptions } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import type { CollectionQuery } from '../../query/request.ts';
-import { stampsAsOwn } from '../../records/settings.ts';
+import { returnsOwnTimestamps } from '../../records/settings.ts';
 import type { Session } from '../exchange.ts';
 import { negotiateVersion } from '../http/negotiation.ts';
 import { type DeltaSeal, openDelta, sealDelta } from './delta-token.ts';
-import { carriedDeltaToken, lastingQuery } from './next-page.ts';
+import { carriedDeltaToken, queryOfDelta } from './next-page.ts';
 import type { ResoRequest } from './resource-request.ts';
 
 type CollectionPath = ResourcePath & { readonly kind: 'collection' };
@@ -44,7 +44,7 @@ export async function trackingOf(
   const { exchange, preferences, context, session } = request;
   const carried = carriedDeltaToken(exchange.query);
   if (carried === undefined && !preferences.trackChanges) return undefined;
-  const seal = sealOf(request, path, parseQueryOptions(lastingQuery(exchange.query)));
+  const seal = sealOf(request, path, parseQueryOptions(queryOfDelta(exchange.query)));
   if (carried !== undefined) {
     if (!isEntitySet(path) || openDelta(seal, carried) === undefined)
       throw platError('deltaTokenInvalid', {});
@@ -60,15 +60,15 @@ const isFirst = ({ skipToken }: CollectionQuery): boolean => skipToken === undef
 
 function canTrack(request: ResoRequest, path: CollectionPath, query: CollectionQuery): boolean {
   if (!isEntitySet(path) || !tracksChanges(request.session.view, query.resource)) return false;
-  return !isNestedForm(request, query) && dependencesIn(request.session, query) !== undefined;
+  return !exceedsOData40(request, query) && dependencesIn(request.session, query) !== undefined;
 }
 
 /** Whether a delta would contain related records in a form that OData 4.0 does not have. */
-export const isNestedForm = ({ exchange }: ResoRequest, { expansions }: CollectionQuery): boolean =>
+export const exceedsOData40 = ({ exchange }: ResoRequest, { expansions }: CollectionQuery): boolean =>
   expansions.length > 0 && negotiateVersion(exchange.headers) === '4.0';
 
-export const dependencesIn = ({ model, view }: Session, query: CollectionQuery): Dependences | undefined =>
-  dependencesOf(query, {
+export const dependencesIn = ({ model, view }: Session, query: CollectionQuery): Dependencies | undefined =>
+  dependenciesOf(query, {
     resource: model.resource,
     fieldsOf: view.fieldsOf,
     joins: model.settings.agentsFrom === 'records',
@@ -96,7 +96,7 @@ export function viewName({ key, model, view }: Session, { resource, expansions }
     [...fields].filter((field) => !view.role.seesField(field)).map(({ name }) => name);
   const decides = [
     [view.role.bit, settings.access.roles.find(({ name }) => name === key.role), settings.access.withheld],
-    [key.systems.toSorted(), view.enumerations, settings.agentsFrom, stampsAsOwn(settings)],
+    [key.systems.toSorted(), view.enumerations, settings.agentsFrom, returnsOwnTimestamps(settings)],
     resources.map(({ fields }) => hidden(fields.values())),
   ];
   return hash('sha256', JSON.stringify(decides), 'base64url').slice(0, 16);

@@ -7,7 +7,7 @@ import { type Field, memberName, type Resource } from '../../dictionary/index.ts
 import type { Computed, Expansion } from '../../query/request.ts';
 import { typeOf } from '../../query/tree.ts';
 import type { DeflatedList } from '../../shared/gzip-member.ts';
-import { isDeflated, type Part, type Session } from '../exchange.ts';
+import { type BodyPart, isDeflated, type Session } from '../exchange.ts';
 
 /** What decides on the form of values. */
 interface ValueForm {
@@ -24,25 +24,29 @@ type Rule =
 
 type RuleOf = (name: string) => Rule | undefined;
 
-interface Given {
+interface RecordStructure {
   readonly resource: Resource;
   readonly computed?: readonly Computed[];
   readonly expansions: readonly Expansion[];
 }
 
 /** Whether the texts of records are returned as they are. */
-export const areReady = ({ session, numbersAsText = false }: ValueForm): boolean =>
+export const usesStoredForm = ({ session, numbersAsText = false }: ValueForm): boolean =>
   !session.view.enumerations && !numbersAsText;
 
 /** The texts of records in the requested form. */
-export function recordsAsRequested(form: ValueForm, query: Given, records: Uint8Array | DeflatedList): Part {
-  return areReady(form) ? records : rewritten(textOf(records), rulesOf(form, query));
+export function recordsAsRequested(
+  form: ValueForm,
+  query: RecordStructure,
+  records: Uint8Array | DeflatedList,
+): BodyPart {
+  return usesStoredForm(form) ? records : rewriteValues(textOfRecords(records), rulesOf(form, query));
 }
 
 /** The text of one record in the requested form. */
-export function recordAsRequested(form: ValueForm, query: Given, text: Uint8Array): Uint8Array {
-  if (areReady(form)) return text;
-  return Buffer.from(rewritten(Buffer.from(text).toString(), rulesOf(form, query)));
+export function recordAsRequested(form: ValueForm, query: RecordStructure, text: Uint8Array): Uint8Array {
+  if (usesStoredForm(form)) return text;
+  return Buffer.from(rewriteValues(Buffer.from(text).toString(), rulesOf(form, query)));
 }
 
 /** The value of one field, as an enumeration member if the service is configured so. */
@@ -57,12 +61,12 @@ export function valueAsConfigured(
   return Array.isArray(value) ? value.map(nameOf) : nameOf(value);
 }
 
-export function textOf(records: Uint8Array | DeflatedList): string {
+export function textOfRecords(records: Uint8Array | DeflatedList): string {
   if (isDeflated(records)) throw new Error('A page that is rewritten cannot come from the cache of blocks');
   return Buffer.from(records).toString();
 }
 
-function rulesOf(form: ValueForm, { resource, computed = [], expansions }: Given): RuleOf {
+function rulesOf(form: ValueForm, { resource, computed = [], expansions }: RecordStructure): RuleOf {
   const { view } = form.session;
   const numbers: Rule | undefined = form.numbersAsText ? { kind: 'numbers' } : undefined;
   const known = new Map<string, Rule | undefined>([
@@ -104,7 +108,7 @@ type Frame =
   | { readonly kind: 'list'; readonly rule: Rule | undefined };
 
 /** The JSON texts of records, joined by commas, with the values of lookups and numbers replaced. */
-function rewritten(text: string, ruleOf: RuleOf): string {
+function rewriteValues(text: string, ruleOf: RuleOf): string {
   const out: string[] = [];
   const frames: Frame[] = [{ kind: 'list', rule: { kind: 'records', ruleOf } }];
   let copied = 0;

@@ -89,15 +89,15 @@ export interface Change extends RecordChange {
   readonly position: string;
 }
 
-export const START: FeedPosition = { sequence: 0 };
+export const SEQUENCE_START: FeedPosition = { sequence: 0 };
 
 /** Resources that every store derives from its contents: only readers who name them receive their changes. */
-const OWN_RESOURCES: ReadonlySet<string> = new Set(['Field', 'Lookup']);
+const DERIVED_RESOURCES: ReadonlySet<string> = new Set(['Field', 'Lookup']);
 
 /** The resources whose changes a reader receives if it names none. */
 export const defaultResources = (view: View, { dictionary }: StoreModel): string[] =>
   [...dictionary.resources.values()]
-    .filter((resource) => view.publishes(resource) && !OWN_RESOURCES.has(resource.name))
+    .filter((resource) => view.publishes(resource) && !DERIVED_RESOURCES.has(resource.name))
     .map(({ name }) => name);
 
 /** A position as readers receive it: opaque to them, consisting of letters, digits, `.`, `-` and `_`. */
@@ -110,7 +110,7 @@ export function positionText({ sequence, commit }: FeedPosition): string {
 const POSITION = /^(\d{1,16})(?:\.([\w-]{1,32})(?:\.(\d{1,16}))?)?$/;
 
 /** @returns undefined for a text that is not a position */
-export function positionIn(text: string): FeedPosition | undefined {
+export function parsePosition(text: string): FeedPosition | undefined {
   const [, sequence = '', name, at] = POSITION.exec(text) ?? [];
   if (sequence === '' || !Number.isSafeInteger(Number(sequence))) return undefined;
   if (name === undefined) return { sequence: Number(sequence) };
@@ -118,7 +118,7 @@ export function positionIn(text: string): FeedPosition | undefined {
 }
 
 /** The minimum number of entries that one page examines: few of them may concern the reader. */
-const LOOKED_AT = 5000;
+const MAX_EXAMINED = 5000;
 
 /** The rows of a page, some of which are ids of commits: many may belong to entries that do not concern the reader. */
 const rowsFor = (limit: number): number => 2 * Math.max(limit, 250);
@@ -139,7 +139,7 @@ export function feedStatement(
       ? seen
       : sql`(${seen}) OR (${isOneOf(sql`c.resource`, shown)} AND c.kind NOT IN ('all', 'left'))`;
   const window = sql`SELECT seq FROM plat_changes WHERE seq > ${after} ORDER BY seq
-    LIMIT ${integer(Math.max(LOOKED_AT, 2 * limit))}`;
+    LIMIT ${integer(Math.max(MAX_EXAMINED, 2 * limit))}`;
   const commitName = (of: Sql): Sql => sql`(SELECT key FROM plat_changes WHERE seq = ${of})`;
   return sql`SELECT h.horizon, h.last, h.last_name, h.name, h.looked, c.seq, c.resource, c.key, c.kind, c.at, c.was, c.visible
     FROM (SELECT (SELECT value FROM plat_meta WHERE name = 'changes_horizon') AS horizon,
@@ -153,7 +153,7 @@ export function feedStatement(
 }
 
 /** Selects the last entry that may have been compacted, and the last entry of all. */
-export const KNOWN = sql`SELECT (SELECT value FROM plat_meta WHERE name = 'changes_horizon') AS horizon,
+export const SELECT_RETAINED = sql`SELECT (SELECT value FROM plat_meta WHERE name = 'changes_horizon') AS horizon,
   (SELECT max(seq) FROM plat_changes) AS last`;
 
 /** @param rows of that statement, which the server that accepts writes has executed */
@@ -161,7 +161,9 @@ export function feedPage(request: FeedRequest, rows: readonly Row[]): FeedPage {
   const [head] = rows;
   const last = Number(head?.last ?? 0);
   const end: FeedPosition =
-    last === 0 ? START : { sequence: last, commit: { sequence: last, name: String(head?.last_name) } };
+    last === 0
+      ? SEQUENCE_START
+      : { sequence: last, commit: { sequence: last, name: String(head?.last_name) } };
   const { since, limit } = request;
   if (since === 'end') return { kind: 'changes', changes: [], position: end, isLevel: true, isWhole: true };
   const horizon = Number(head?.horizon ?? 0);
@@ -216,16 +218,24 @@ function changeIn(
     sequence: Number(seq),
     resource: String(resource),
     key: String(key),
-    kind: scope === undefined ? kindIn(kind) : kindTo(scope, String(kind), Number(was), Number(visible)),
+    kind:
+      scope === undefined
+        ? changeKind(kind)
+        : changeKindFor(scope, String(kind), Number(was), Number(visible)),
     at: timestampFrom(Number(at)),
   };
 }
 
-const kindIn = (kind: unknown): RecordChange['kind'] =>
+const changeKind = (kind: unknown): RecordChange['kind'] =>
   kind === 'created' || kind === 'deleted' ? kind : 'changed';
 
 /** A record that becomes visible is `created` for the reader only if it is new for everybody. */
-function kindTo({ bit }: EntryScope, kind: string, was: number, visible: number): RecordChange['kind'] {
+function changeKindFor(
+  { bit }: EntryScope,
+  kind: string,
+  was: number,
+  visible: number,
+): RecordChange['kind'] {
   if ((visible & bit) === 0) return 'deleted';
   return kind === 'created' && (was & bit) === 0 ? 'created' : 'changed';
 }

@@ -37,7 +37,7 @@ export const BEFORE_ALL = 0;
 export const FROM_NOW = Number.MAX_SAFE_INTEGER;
 
 /** The position after the changes. */
-export const endOf = ({ position, commits }: Exclude<Changes, { kind: 'behind' }>): Place => {
+export const placeAfterChanges = ({ position, commits }: Exclude<Changes, { kind: 'behind' }>): Place => {
   return { position, commit: commits.get(position) ?? '' };
 };
 
@@ -46,28 +46,28 @@ export const endOf = ({ position, commits }: Exclude<Changes, { kind: 'behind' }
  * nothing that the follower has cached is valid.
  * @param commits of the changes since that position, or an earlier one
  */
-export const isThere = (
+export const containsCommit = (
   { position, commit }: Place,
   { commits }: Exclude<Changes, { kind: 'behind' }>,
 ): boolean => (commits.get(position) ?? '') === commit;
 
 /** The maximum number of changes that are followed by key. */
-const FOLLOWED = 20_000;
+const MAX_FOLLOWED = 20_000;
 
 /**
  * The statement that selects the changes. The last entry is never removed from the log, so finding the entry at the
  * position itself proves that nothing in between is missing.
  * @param position an integer, because an engine does not use the index for a number of another type
  */
-export const changesSince = (position: Sql): Sql => {
+export const selectChangesSince = (position: Sql): Sql => {
   const last = sql`(SELECT coalesce(max(seq), 0) FROM plat_changes)`;
   return sql`SELECT seq, resource, key FROM plat_changes
     WHERE seq >= CASE WHEN ${last} < ${position} THEN ${last} ELSE ${position} END
-    ORDER BY seq LIMIT ${integer(FOLLOWED + 1)}`;
+    ORDER BY seq LIMIT ${integer(MAX_FOLLOWED + 1)}`;
 };
 
 /** @param rows of the statement for this position */
-export function changesIn(position: number, rows: readonly Row[]): Changes {
+export function readChanges(position: number, rows: readonly Row[]): Changes {
   const [first] = rows;
   if (first === undefined) {
     return position === BEFORE_ALL || position === FROM_NOW
@@ -81,7 +81,7 @@ export function changesIn(position: number, rows: readonly Row[]): Changes {
   if (begins < position) return { kind: 'behind' };
   const last = Number(rows.at(-1)?.seq);
   const isUnbroken = begins === position || (position === BEFORE_ALL && begins === 1);
-  if (!isUnbroken || rows.length > FOLLOWED) return { kind: 'everything', position: last, commits };
+  if (!isUnbroken || rows.length > MAX_FOLLOWED) return { kind: 'everything', position: last, commits };
   const keys = new Map<string, Set<string>>();
   const resources = new Set<string>();
   for (const { seq, resource, key } of rows) {

@@ -10,7 +10,7 @@ import type { RecordChange } from './change-feed.ts';
 /** Records that are read at once; for listings with long remarks, about a megabyte. */
 const AT_ONCE = 100;
 
-interface RecordsAsked extends Pick<RecordQuery, 'view' | 'now'> {
+interface RecordsRequest extends Pick<RecordQuery, 'view' | 'now'> {
   /** Root of the service, for references; ends with `/`. */
   readonly root: string;
   readonly files: FileSigning;
@@ -26,7 +26,7 @@ export const recordNamed = ({ resource, key }: Pick<RecordChange, 'resource' | '
 export async function changedRecords(
   store: Pick<Store, 'page'>,
   changes: readonly RecordChange[],
-  asked: RecordsAsked,
+  request: RecordsRequest,
   read: ReadOptions,
 ): Promise<RecordTexts> {
   const keys = new Map<string, Set<string>>();
@@ -37,7 +37,7 @@ export async function changedRecords(
   const texts = new Map<string, string>();
   for (const [resource, named] of keys) {
     for (const some of chunked([...named], AT_ONCE)) {
-      await readSome(store, resource, some, { asked, read, texts });
+      await readSome(store, resource, some, { asked: request, read, texts });
     }
   }
   return texts;
@@ -47,7 +47,7 @@ async function readSome(
   store: Pick<Store, 'page'>,
   name: string,
   keys: readonly string[],
-  { asked, read, texts }: { asked: RecordsAsked; read: ReadOptions; texts: Map<string, string> },
+  { asked, read, texts }: { asked: RecordsRequest; read: ReadOptions; texts: Map<string, string> },
 ): Promise<void> {
   const { view, now, root, files } = asked;
   const resource = view.schema.find(name)?.resource;
@@ -84,8 +84,8 @@ async function readSome(
     read,
   );
   try {
-    for (const text of recordsIn(Buffer.from(page.body).toString(), resource.key)) {
-      texts.set(recordNamed({ resource: name, key: keyIn(text) }), text);
+    for (const text of splitRecords(Buffer.from(page.body).toString(), resource.key)) {
+      texts.set(recordNamed({ resource: name, key: keyOfText(text) }), text);
     }
   } finally {
     page.release?.();
@@ -96,7 +96,7 @@ async function readSome(
  * The texts of records that are joined by commas. Each text begins with its key, and no value contains a brace before a
  * quote.
  */
-function* recordsIn(body: string, key: string): Generator<string> {
+function* splitRecords(body: string, key: string): Generator<string> {
   const begin = `{"${key}":`;
   for (let at = 0; at < body.length; ) {
     const found = body.indexOf(`},${begin}`, at);
@@ -108,7 +108,7 @@ function* recordsIn(body: string, key: string): Generator<string> {
 
 const KEY = /^\{"\w+":("(?:[^"\\]|\\.)*")/;
 
-function keyIn(text: string): string {
+function keyOfText(text: string): string {
   const [, written] = KEY.exec(text) ?? [];
   if (written === undefined) throw new Error('The text of a record begins with its key');
   return String(JSON.parse(written));

@@ -11,11 +11,11 @@ import type { Row } from '../session.ts';
 export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 
 /** Receives the commits of other processes. */
-export interface Hearing {
+export interface AnnouncementListener {
   /** Called at each announcement, and if some may have been missed. */
-  heard(): void;
+  commitAnnounced(): void;
   /** Called once, with the reason, when commits are no longer announced, until they are again. */
-  lost(error: unknown): void;
+  announcementsLost(error: unknown): void;
 }
 
 /** How an engine learns of the commits of other processes. */
@@ -26,27 +26,31 @@ interface Announcements {
 }
 
 /** Receives what a connection hears. */
-interface Listening {
+interface ConnectionListener {
   /** Called once every commit from now on is announced. */
   opened(): void;
   announced(): void;
 }
 
 /** Listens for the commits of other processes until the connection or the signal ends. @throws what ended it */
-export type Listen = (listening: Listening, signal: AbortSignal) => Promise<never>;
+export type Listen = (listening: ConnectionListener, signal: AbortSignal) => Promise<never>;
 
 /** Milliseconds until a lost connection is reopened; the pause doubles with each failed attempt. */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 10_000;
 
 /** Announces commits on a connection that is reopened when it is lost, with growing pauses while that fails. */
-export function announcementsBy(listen: Listen, { heard, lost }: Hearing, pause: Pause): Announcements {
+export function listenForCommits(
+  listen: Listen,
+  { commitAnnounced: heard, announcementsLost: lost }: AnnouncementListener,
+  pause: Pause,
+): Announcements {
   const ended = new AbortController();
   let isOpen = false;
   let isReported = false;
   /** The number of connections that were lost, or failed, since the last announcement. */
   let failures = 0;
-  const listening: Listening = {
+  const listening: ConnectionListener = {
     opened() {
       isOpen = true;
       isReported = false;
@@ -87,15 +91,15 @@ export function announcementsBy(listen: Listen, { heard, lost }: Hearing, pause:
 interface CommitSource {
   rows(statement: Sql): Promise<readonly Row[]>;
   /** Absent: the engine receives no announcements. */
-  readonly announcements?: ((hearing: Hearing, pause: Pause) => Announcements) | undefined;
+  readonly announcements?: ((hearing: AnnouncementListener, pause: Pause) => Announcements) | undefined;
 }
 
 /**
  * Milliseconds between two polls. While commits are announced, only every tenth poll is made, as a safety net; likewise
  * if the store could not be reached, since polling does not bring it back.
  */
-const EVERY = 100;
-const SELDOM = 10;
+const POLL_INTERVAL = 100;
+const POLLS_PER_SAFETY_POLL = 10;
 
 const LAST = sql`SELECT max(seq) AS last FROM plat_changes`;
 
@@ -126,7 +130,7 @@ export class CommitWatch {
 
   /**
    * Calls a listener after every commit, and possibly without one.
-   * @param lost called when the commits of other processes are no longer announced, and polling begins
+   * @param announcementsLost called when the commits of other processes are no longer announced, and polling begins
    * @returns a function that ends this
    */
   watch(committed: () => void, lost?: (error: unknown) => void): () => void {
@@ -163,9 +167,9 @@ export class CommitWatch {
   }
 
   async #ask(stop: AbortSignal): Promise<void> {
-    const hearing: Hearing = {
-      heard: () => this.notice(),
-      lost: (error) => {
+    const hearing: AnnouncementListener = {
+      commitAnnounced: () => this.notice(),
+      announcementsLost: (error) => {
         for (const { lost } of this.#listeners) lost?.(error);
       },
     };
@@ -173,10 +177,10 @@ export class CommitWatch {
     let isAway = false;
     let passed = 0;
     while (!stop.aborted) {
-      await this.#pause(EVERY, stop);
+      await this.#pause(POLL_INTERVAL, stop);
       if (stop.aborted) break;
       passed++;
-      if ((isAway || announcements?.isOpen === true) && passed < SELDOM) continue;
+      if ((isAway || announcements?.isOpen === true) && passed < POLLS_PER_SAFETY_POLL) continue;
       passed = 0;
       try {
         const [row] = await this.#source.rows(LAST);

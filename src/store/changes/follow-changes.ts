@@ -8,10 +8,10 @@ import {
   type ChangesOptions,
   defaultResources,
   type FeedPosition,
-  positionIn,
+  parsePosition,
   positionText,
   type RecordChange,
-  START,
+  SEQUENCE_START,
 } from './change-feed.ts';
 import { changedRecords, type RecordTexts, recordNamed } from './changed-records.ts';
 
@@ -26,12 +26,12 @@ interface ChangesPage {
 type Source = Pick<Store, 'feed' | 'watch' | 'model' | 'now' | 'page'>;
 
 /** Changes in a page. */
-const MOST = 1000;
+const MAX_CHANGES = 1000;
 const MOST_WITH_RECORDS = 100;
 /** Milliseconds that the records of a page may take. */
-const READ = { milliseconds: 30_000 };
+const READ_LIMIT = { milliseconds: 30_000 };
 /** Seconds for which the URLs of served files are valid. */
-const FILES_HOLD = 86_400;
+const FILE_URL_LIFETIME = 86_400;
 
 /** The role that reads records if none is named. */
 const OPERATOR = 'private';
@@ -54,10 +54,10 @@ export async function* changePages(store: Source, options: ChangesOptions): Asyn
   signal?.addEventListener('abort', end, { once: true });
   taken.defer(() => signal?.removeEventListener('abort', end));
 
-  const since = positionFrom(options.since ?? 'start');
+  const since = parseSince(options.since ?? 'start');
   let position = since === 'end' ? (await store.feed({ since, limit: 0 })).position : since;
-  let whole = positionText(position);
-  const limit = records ? MOST_WITH_RECORDS : MOST;
+  let commitPosition = positionText(position);
+  const limit = records ? MOST_WITH_RECORDS : MAX_CHANGES;
   const isOver = (): boolean => signal?.aborted === true;
   while (!isOver()) {
     const seen = commits;
@@ -68,14 +68,14 @@ export async function* changePages(store: Source, options: ChangesOptions): Asyn
     const page = await store.feed({ since: position, scope, resources, limit });
     if (page.kind === 'gone') throw platError('positionGone', { position: positionText(page.position) });
     const { changes } = page;
-    const before = whole;
+    const before = commitPosition;
     position = page.position;
-    if (page.isWhole) whole = positionText(position);
+    if (page.isWhole) commitPosition = positionText(position);
     const now = await store.now();
-    const files = { base: '', role: view.role.name, expires: Math.ceil(now / 1000) + FILES_HOLD };
+    const files = { base: '', role: view.role.name, expires: Math.ceil(now / 1000) + FILE_URL_LIFETIME };
     const asked = { view, now: timestampFrom(now), root: '/', files };
-    const texts = records ? await changedRecords(store, changes, asked, READ) : undefined;
-    yield { changes, records: texts, before, position: whole };
+    const texts = records ? await changedRecords(store, changes, asked, READ_LIMIT) : undefined;
+    yield { changes, records: texts, before, position: commitPosition };
     if (!page.isLevel) continue;
     if (!follow) return;
     if (commits === seen && !isOver()) {
@@ -97,8 +97,8 @@ export async function* followChanges(
   closing: AbortSignal,
 ): AsyncGenerator<Change> {
   // A reader that does not follow must not mistake a part for the whole.
-  const ends = options.follow === true && !closing.aborted;
-  const signals = [options.signal, ends ? closing : undefined].filter((each) => each !== undefined);
+  const endsOnClose = options.follow === true && !closing.aborted;
+  const signals = [options.signal, endsOnClose ? closing : undefined].filter((each) => each !== undefined);
   const signal = AbortSignal.any(signals);
   try {
     for await (const { changes, records, before, position } of changePages(store, { ...options, signal })) {
@@ -114,15 +114,15 @@ export async function* followChanges(
       }
     }
   } catch (error) {
-    if (!ends || !closing.aborted) throw error;
+    if (!endsOnClose || !closing.aborted) throw error;
   }
 }
 
 /** @throws PlatError `usage` */
-function positionFrom(since: number | string): FeedPosition | 'end' {
+function parseSince(since: number | string): FeedPosition | 'end' {
   if (since === 'end') return 'end';
-  if (since === 'start') return START;
-  const position = positionIn(String(since));
+  if (since === 'start') return SEQUENCE_START;
+  const position = parsePosition(String(since));
   if (position !== undefined) return position;
   const reason = `${JSON.stringify(since)} is not a position in the sequence of changes: use start, end, a number, or a position that plat returned.`;
   throw platError('usage', { reason });

@@ -3,11 +3,11 @@
  * store share them; one process at a time holds a webhook and sends to it. This module knows neither HTTP nor what is
  * sent.
  */
-import { columnKinds, textOf } from '../../compile/column-value.ts';
+import { columnKinds, textOrNull } from '../../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
-import { Damage, storedJson } from '../../records/damage.ts';
+import { Damage, parseStoredJson } from '../../records/damage.ts';
 import type { OwnTables, Row } from '../session.ts';
-import { type FeedPosition, positionIn, positionText } from './change-feed.ts';
+import { type FeedPosition, parsePosition, positionText } from './change-feed.ts';
 
 /** A webhook as an operator created it. */
 export interface WebhookTarget {
@@ -73,7 +73,7 @@ export interface DeadHold extends Hold {
 export type WebhookChange = Partial<WebhookState & WebhookSecrets>;
 
 /** What must be unchanged when a process writes the outcome of an attempt. */
-interface AsRead {
+interface ExpectedState {
   readonly holder: string;
   readonly position: FeedPosition;
 }
@@ -83,7 +83,7 @@ export interface WebhookStore {
   /** In the order of creation. */
   list(): Promise<readonly Webhook[]>;
   /** @returns whether the webhook exists and, if `asRead` is given, is still as it was read */
-  update(id: string, change: WebhookChange, asRead?: AsRead): Promise<boolean>;
+  update(id: string, change: WebhookChange, asRead?: ExpectedState): Promise<boolean>;
   /**
    * Takes a webhook that no other process holds, or renews the hold.
    * @param over a hold that no longer counts, if it is still as it was read
@@ -136,7 +136,7 @@ export function webhookStoreOn({ reading, locked }: OwnTables): WebhookStore {
           ...changedColumns(changing),
         };
         await run(sql`INSERT INTO plat_webhooks (${NAMES})
-          SELECT ${NAMES} FROM ${dialect.rowsOf(bind(JSON.stringify([row])), 'v', COLUMNS)}`);
+          SELECT ${NAMES} FROM ${dialect.objectTable(bind(JSON.stringify([row])), 'v', COLUMNS)}`);
       }),
     async list() {
       const rows = await reading.rows(sql`SELECT * FROM plat_webhooks ORDER BY created_at, id`);
@@ -203,36 +203,36 @@ const numberOf = (raw: unknown): number | null => (raw === null || raw === undef
 /** @throws Damage for a position or a list that plat never writes */
 function webhookOf(row: Row): Webhook {
   const id = String(row.id);
-  const position = positionIn(String(row.position));
-  if (position === undefined) throw new Damage(`the position of its webhook ${id} is none`);
-  const former = textOf(row.former_secret);
+  const position = parsePosition(String(row.position));
+  if (position === undefined) throw new Damage(`its webhook ${id} has an invalid position`);
+  const former = textOrNull(row.former_secret);
   return {
     id,
     url: String(row.url),
     secret: String(row.secret),
     former: former === null ? null : { secret: former, until: Number(row.former_until) },
-    bearer: textOf(row.bearer),
+    bearer: textOrNull(row.bearer),
     role: String(row.role),
     systems: listOf(row.systems, `the systems of its webhook ${id}`),
     resources: listOf(row.resources, `the resources of its webhook ${id}`),
     privateHosts: Number(row.private_hosts) === 1,
     createdAt: String(row.created_at),
-    paused: textOf(row.paused),
+    paused: textOrNull(row.paused),
     position,
     batchEnd: numberOf(row.batch_end),
     delivered: Number(row.delivered),
-    deliveredAt: textOf(row.delivered_at),
+    deliveredAt: textOrNull(row.delivered_at),
     attempts: Number(row.attempts),
     failingSince: numberOf(row.failing_since),
     nextAttempt: Number(row.next_attempt),
-    lastError: textOf(row.last_error),
-    holder: textOf(row.holder),
+    lastError: textOrNull(row.last_error),
+    holder: textOrNull(row.holder),
     heldUntil: Number(row.held_until ?? 0),
   };
 }
 
 function listOf(raw: unknown, what: string): string[] {
-  const list = storedJson(raw, what);
+  const list = parseStoredJson(raw, what);
   if (!Array.isArray(list)) throw new Damage(`${what} are not a list`);
   return list.map(String);
 }

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { PlatError } from '../../errors/index.ts';
-import { COUNTING } from '../../records/media.ts';
+import { COUNTING_RESOURCE } from '../../records/media.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { Engine } from '../engine.ts';
 import type { Session } from '../session.ts';
@@ -21,7 +21,7 @@ import {
   type RowFaults,
   type RowPlace,
 } from './checks.ts';
-import { findRowFaults, placeAfter } from './row-faults.ts';
+import { endOfPage, findRowFaults } from './row-faults.ts';
 import { WRONG_COUNTS } from './sound-rows.ts';
 import { COLUMNS_ARE_MISSING, findSchemaFaults, findTableFaults, viewFaults } from './table-faults.ts';
 
@@ -37,7 +37,7 @@ export function checksOn(session: Session, model: StoreModel): Checks {
     },
     async rowAfter(resource, after, limit) {
       const layout = layoutOf(resource);
-      return layout && placeAfter(checking, layout, after, limit);
+      return layout && endOfPage(checking, layout, after, limit);
     },
     async tableFaults(resource) {
       const layout = layoutOf(resource);
@@ -161,7 +161,7 @@ export async function rewriteDamaged(
 }
 
 /** Rows that are rewritten at once. */
-const REWRITTEN = 200;
+const MAX_REWRITTEN = 200;
 
 /**
  * Repairs what can be derived from intact data; the next check reports the rest. If pages are damaged, nothing is
@@ -186,29 +186,32 @@ export async function repairStore(
     if (fault.place === 'file') return lost;
     if (fault.place === 'table' && !fault.what.includes(COLUMNS_ARE_MISSING)) continue;
     if (fault.what.includes(WRONG_COUNTS)) miscounted.add(fault.key);
-    if (waiting?.resource !== fault.resource || waiting.keys.size >= REWRITTEN) await flush();
+    if (waiting?.resource !== fault.resource || waiting.keys.size >= MAX_REWRITTEN) await flush();
     waiting ??= { resource: fault.resource, keys: new Set() };
     waiting.keys.add(fault.key);
   }
   await flush();
   // Media are counted once they have been repaired themselves.
-  for (const keys of chunked([...miscounted], REWRITTEN)) await store.rewrite(COUNTING, keys);
+  for (const keys of chunked([...miscounted], MAX_REWRITTEN)) await store.rewrite(COUNTING_RESOURCE, keys);
   await store.mend();
   if (ofFile.length > 0) await store.mendFile();
   return lost;
 }
 
 /** The first fault of a copy of a store, in words; undefined if the copy is intact. */
-export async function unsoundness(store: Checkable, onProgress?: OnProgress): Promise<string | undefined> {
+export async function describeFirstFault(
+  store: Checkable,
+  onProgress?: OnProgress,
+): Promise<string | undefined> {
   for await (const fault of findFaults(store, onProgress)) {
-    if (!isOfItsSource(fault)) return wordsOf(fault);
+    if (!isMissingSource(fault)) return describeFault(fault);
   }
   return undefined;
 }
 
 /** A replica's record without a known source is otherwise valid; the next refresh determines its source. */
-const isOfItsSource = (fault: Fault): boolean =>
+const isMissingSource = (fault: Fault): boolean =>
   fault.place === 'row' && fault.what.every((what) => what === '_source');
 
-const wordsOf = (fault: Fault): string =>
+const describeFault = (fault: Fault): string =>
   fault.place === 'file' ? fault.what.join('; ') : `${fault.resource} ${fault.key}: ${fault.what.join(', ')}`;

@@ -2,30 +2,30 @@
  * Reads the rows that SQL alone cannot confirm as consistent, and computes what a writer would store for them: texts
  * and hash. It knows neither engines nor what a check concludes from the comparison.
  */
-import { decode, textOf } from '../../compile/column-value.ts';
+import { decode, textOrNull } from '../../compile/column-value.ts';
 import type { Planner } from '../../compile/context.ts';
 import { bind, column, concat, constantText, join, name, type Sql, sql } from '../../compile/fragment.ts';
 import {
   isOneTable,
   ownColumn,
-  PUBLISHED,
+  PUBLISHED_RESOURCES,
   type ResourceLayout,
   typedFields,
 } from '../../compile/layout/index.ts';
 import { dormantFields, type StoreModel } from '../../compile/model.ts';
-import { textColumns, valuesBy } from '../../compile/text/text-columns.ts';
+import { textColumns, valuesReader } from '../../compile/text/text-columns.ts';
 import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
-import { contentHash, storedHash } from '../../records/content-hash.ts';
+import { contentHash, hashOfStoredContent } from '../../records/content-hash.ts';
 import { mediaKind } from '../../records/media.ts';
 import type { RowToPut } from '../../records/rows.ts';
 import type { Row } from '../session.ts';
-import { agreements, parentOf } from './sound-rows.ts';
+import { columnAgreements, parentColumns } from './sound-rows.ts';
 
 /**
  * Selects rows with their columns and texts. `disagreeing` names the columns that SQL finds wrong, each after a comma;
  * `text__id` is the number in the table of texts, if there is one.
  */
-export function rowsStatement(planner: Planner, layout: ResourceLayout, where: Sql): Sql {
+export function selectCheckedRows(planner: Planner, layout: ResourceLayout, where: Sql): Sql {
   const { columnsTable, textsTable, resource } = layout;
   const one = isOneTable(layout);
   const own = [
@@ -34,9 +34,9 @@ export function rowsStatement(planner: Planner, layout: ResourceLayout, where: S
     ...typedFields(layout).map((field) => field.name),
   ];
   const texts = textColumns(planner.model, layout).columns;
-  const parent = parentOf(planner, layout);
+  const parent = parentColumns(planner, layout);
   const dormant = dormantFields(planner.model, resource).map((each) => sql`${column('r', each)} IS NOT NULL`);
-  const wrong = agreements(planner, layout).map(
+  const wrong = columnAgreements(planner, layout).map(
     ({ what, holds }) => sql`CASE WHEN ${holds} THEN '' ELSE ${constantText(`,${what}`)} END`,
   );
   const columns = [
@@ -60,7 +60,7 @@ export const rowOrder = ({ resource }: ResourceLayout): Sql =>
   resource.parent === undefined ? sql`r._key` : sql`r._parent, r._key`;
 
 /** The condition for the rows with some keys, for a table under an alias. */
-export const isAmong = ({ dialect }: Planner, table: string, keys: readonly string[]): Sql =>
+export const hasOneOfKeys = ({ dialect }: Planner, table: string, keys: readonly string[]): Sql =>
   sql`${column(table, '_key')} IN (SELECT k.value FROM ${dialect.members(bind(JSON.stringify(keys)), 'k')})`;
 
 /** The values in a row's columns, and the fields whose columns contain no value of their type. */
@@ -75,7 +75,7 @@ export function readValues(layout: ResourceLayout, raw: Row): ReadValues {
   for (const field of layout.fields) {
     const own = ownColumn(layout.resource, field);
     try {
-      const value = own === undefined ? decode(field, raw[field.name]) : textOf(raw[own]);
+      const value = own === undefined ? decode(field, raw[field.name]) : textOrNull(raw[own]);
       if (!isEmpty(value) && !(own !== undefined && value === '')) values[field.name] = value;
     } catch {
       broken.push(field.name);
@@ -88,14 +88,14 @@ export const isEmpty = (value: FieldValue | undefined): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 
 /** A row as a writer takes it, without the row that it replaces. */
-export function rowOf({ resource }: ResourceLayout, raw: Row, values: FieldValues): RowToPut {
+export function rowToPutOf({ resource }: ResourceLayout, raw: Row, values: FieldValues): RowToPut {
   return {
     key: String(raw._key),
     stored: undefined,
-    parent: textOf(raw._parent),
+    parent: textOrNull(raw._parent),
     parentResource:
-      resource.parent?.kind === 'fixed' ? resource.parent.resource : textOf(raw._parent_resource),
-    system: textOf(raw._system),
+      resource.parent?.kind === 'fixed' ? resource.parent.resource : textOrNull(raw._parent_resource),
+    system: textOrNull(raw._system),
     kind: resource.name === 'Media' ? mediaKind(values) : null,
     hash: '',
     values,
@@ -116,7 +116,7 @@ export function textsAt(model: StoreModel, layout: ResourceLayout, version: numb
       fields: piece.fields.filter(({ field }) => isKnown(field)),
     })),
   });
-  const valuesOf = valuesBy(layout);
+  const valuesOf = valuesReader(layout);
   return (row) => {
     const texts = values(row, valuesOf(row));
     // The first column is the version itself.
@@ -128,18 +128,18 @@ export function textsAt(model: StoreModel, layout: ResourceLayout, version: numb
  * The hash of some values, as the writer of the row would compute it.
  * @returns undefined if the hash also covers fields that are no longer declared
  */
-export function hashOf(
+export function recomputeHash(
   { settings }: StoreModel,
   { resource }: ResourceLayout,
   values: FieldValues,
   raw: Row,
 ): string | undefined {
   if (Number(raw.dormant) === 1) return undefined;
-  if (PUBLISHED.has(resource.name)) {
+  if (PUBLISHED_RESOURCES.has(resource.name)) {
     const { ModificationTimestamp: _, ...published } = values;
     return `${contentHash(resource, published, 'authority')}.${Number(raw._audience)}`;
   }
   // The system of a parent that is not stored is unknown.
-  const system = typeof raw.parent_key === 'string' ? textOf(raw.parent_system) : undefined;
-  return storedHash(resource, values, settings, system, String(raw._hash));
+  const system = typeof raw.parent_key === 'string' ? textOrNull(raw.parent_system) : undefined;
+  return hashOfStoredContent(resource, values, settings, system, String(raw._hash));
 }

@@ -1,6 +1,6 @@
 /** What a check of a store reads, and what it reports. It knows neither engines nor how a fault is found. */
 import type { Planner } from '../../compile/context.ts';
-import { forDamaged } from '../../compile/dialect.ts';
+import { tolerateDamage } from '../../compile/dialect.ts';
 import type { Sql } from '../../compile/fragment.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Row, Session } from '../session.ts';
@@ -78,7 +78,7 @@ export interface CheckSession extends Planner {
 export function checkSession(session: Session, model: StoreModel): CheckSession {
   const { dialect } = session;
   return {
-    dialect: forDamaged(dialect),
+    dialect: tolerateDamage(dialect),
     model,
     rows: (statement) => session.rows(statement),
     mayFail: !dialect.hasTypes,

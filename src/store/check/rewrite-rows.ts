@@ -2,21 +2,31 @@
  * Rewrites inconsistent rows. Columns, texts and hash are three copies of a record: if two agree, the third is wrong.
  * It knows neither engines nor where a record came from.
  */
-import { cellOf, columnKind, textOf } from '../../compile/column-value.ts';
+import { boundValueOf, columnKind, textOrNull } from '../../compile/column-value.ts';
 import type { Planner } from '../../compile/context.ts';
 import { column, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
-import { isOneTable, ownColumn, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
+import {
+  isOneTable,
+  ownColumn,
+  PUBLISHED_RESOURCES,
+  type ResourceLayout,
+} from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { URL_MARK } from '../../compile/text/members.ts';
 import { textColumns } from '../../compile/text/text-columns.ts';
 import type { Field, FieldValue, FieldValues, Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { isFormerHash, storedHash } from '../../records/content-hash.ts';
-import { COUNTED, countChildren, isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
+import { hashOfStoredContent, isFormerHash } from '../../records/content-hash.ts';
+import {
+  COUNTED_RESOURCE,
+  countChildren,
+  isMediaOfListing,
+  systemFieldsOfMedia,
+} from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
-import { isStamp } from '../../records/stamps.ts';
+import { isAssignedTimestamp } from '../../records/stamps.ts';
 import { chunked } from '../../shared/chunked.ts';
-import { isObject, parsedJson } from '../../shared/json.ts';
+import { isObject, tryParseJson } from '../../shared/json.ts';
 import { storedRows } from '../rows/stored-rows.ts';
 import type { Row } from '../session.ts';
 import type { BatchWriter } from '../write/batches.ts';
@@ -29,12 +39,12 @@ import {
   publishedHash,
 } from '../write/publish-dictionary.ts';
 import {
-  hashOf,
-  isAmong,
+  hasOneOfKeys,
   type ReadValues,
   readValues,
-  rowOf,
-  rowsStatement,
+  recomputeHash,
+  rowToPutOf,
+  selectCheckedRows,
   textsAt,
 } from './checked-rows.ts';
 import type { CheckSession } from './checks.ts';
@@ -75,20 +85,20 @@ export async function rewriteRows(
   const { owner } = session.model.settings;
   const isCounted = ({ raw }: (typeof whole)[number]): boolean =>
     !isFormerHash(layout.resource, owner, String(raw._hash));
-  const counts = await countsOf(
+  const counts = await readDerivedCounts(
     session,
     layout,
     whole.filter(isCounted).map(({ raw }) => String(raw._key)),
   );
-  const sure: SureValues = { stampOf, countsOf: (key) => counts.get(key) };
+  const derived: DerivedValueSource = { stampOf, derivedCountsOf: (key) => counts.get(key) };
   const rewritten: RowToPut[] = [];
   const renamed: StoredRow[] = [];
   for (const { raw, textKey } of whole) {
-    let row = rewrittenRow(session.model, layout, raw, sure);
+    let row = rewrittenRow(session.model, layout, raw, derived);
     // If texts are stored under, or contain, another key than the columns, the hash decides between the two, otherwise
     // the columns. If two rows claim the same key, the first one gets it.
     if (row.hash !== raw._hash && textKey !== undefined && textKey !== raw._key && !taken.has(textKey)) {
-      const other = rewrittenRow(session.model, layout, raw, sure, textKey);
+      const other = rewrittenRow(session.model, layout, raw, derived, textKey);
       if (other.hash === raw._hash) {
         if (row.stored !== undefined) renamed.push(row.stored);
         row = other;
@@ -114,24 +124,24 @@ async function readTorn(
   layout: ResourceLayout,
   keys: readonly string[],
 ): Promise<{ readonly rows: readonly Row[]; readonly bare: readonly Row[] }> {
-  const found = await session.rows(rowsStatement(session, layout, isAmong(session, 'r', keys)));
+  const found = await session.rows(selectCheckedRows(session, layout, hasOneOfKeys(session, 'r', keys)));
   if (isOneTable(layout)) return { rows: found, bare: [] };
   const idsOf = (raws: readonly Row[]): number[] =>
     raws.map(({ _id }) => Number(_id)).filter(Number.isSafeInteger);
   const lacking = new Set(idsOf(found.filter(lacksTexts)));
-  const bare = await session.rows(bareTexts(session, layout, keys, [...lacking]));
+  const bare = await session.rows(orphanedTexts(session, layout, keys, [...lacking]));
   const ids = idsOf(bare).filter((id) => !lacking.has(id));
   if (ids.length === 0) return { rows: found, bare };
   const isWithoutTexts = sql`NOT EXISTS (SELECT 1 FROM ${name(layout.textsTable)} n WHERE n._key = r._key)`;
   const others = sql`${hasId('r', ids)} AND ${isWithoutTexts}`;
-  return { rows: [...found, ...(await session.rows(rowsStatement(session, layout, others)))], bare };
+  return { rows: [...found, ...(await session.rows(selectCheckedRows(session, layout, others)))], bare };
 }
 
 const hasId = (alias: string, ids: readonly number[]): Sql =>
   sql`${column(alias, '_id')} IN (${join(ids.map(integer), ', ')})`;
 
 /** The texts under some keys or numbers that no longer have columns. */
-function bareTexts(
+function orphanedTexts(
   planner: Planner,
   layout: ResourceLayout,
   keys: readonly string[],
@@ -142,7 +152,7 @@ function bareTexts(
     columns.map((each) => column('t', each)),
     ', ',
   );
-  const found = [isAmong(planner, 't', keys), ...(ids.length === 0 ? [] : [hasId('t', ids)])];
+  const found = [hasOneOfKeys(planner, 't', keys), ...(ids.length === 0 ? [] : [hasId('t', ids)])];
   return sql`SELECT ${list} FROM ${name(layout.textsTable)} t WHERE (${join(found, ' OR ')})
     AND NOT EXISTS (SELECT 1 FROM ${name(layout.columnsTable)} r WHERE r._key = t._key) ORDER BY t._key`;
 }
@@ -155,7 +165,7 @@ async function storedKeys(
 ): Promise<string[]> {
   if (keys.length === 0) return [];
   const rows = await session.rows(
-    sql`SELECT r._key FROM ${name(columnsTable)} r WHERE ${isAmong(session, 'r', keys)}`,
+    sql`SELECT r._key FROM ${name(columnsTable)} r WHERE ${hasOneOfKeys(session, 'r', keys)}`,
   );
   return rows.map(({ _key }) => String(_key));
 }
@@ -171,10 +181,10 @@ function rowOfTexts(model: StoreModel, layout: ResourceLayout, raw: Row): RowToP
   const { resource } = layout;
   const key = String(raw._key);
   const values = { ...inTexts, [resource.key]: key };
-  const row = { ...rowOf(layout, raw, values), system: textOf(values.OriginatingSystemID) };
+  const row = { ...rowToPutOf(layout, raw, values), system: textOrNull(values.OriginatingSystemID) };
   const texts = textsAt(model, layout, Number(raw._profile))(row);
   const isSure = [...texts].every(([each, text]) => raw[each] === text);
-  const hash = isSure ? storedHash(resource, values, model.settings) : NO_HASH;
+  const hash = isSure ? hashOfStoredContent(resource, values, model.settings) : NO_HASH;
   const stored = {
     ...{ key, id: Number(raw._id), parent: null, parentResource: null, system: row.system, kind: row.kind },
     ...{ hash, source: null, visible: Number(raw._visible), values: {}, isTorn: true },
@@ -183,20 +193,23 @@ function rowOfTexts(model: StoreModel, layout: ResourceLayout, raw: Row): RowToP
 }
 
 /** What an authority's hash does not cover, so that neither columns nor texts are known to be right if they differ. */
-interface SureValues extends Pick<Rewriting, 'stampOf'> {
+interface DerivedValueSource extends Pick<Rewriting, 'stampOf'> {
   /** The counts of a record's stored children; undefined if the store derives none, or if the hash covers them. */
-  countsOf(key: string): FieldValues | undefined;
+  derivedCountsOf(key: string): FieldValues | undefined;
 }
 
 /** The counts that a store derives for some records, by key. */
-async function countsOf(
+async function readDerivedCounts(
   session: CheckSession,
   { resource }: ResourceLayout,
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, FieldValues>> {
   const fields = derivedCounts(session.model, resource.name);
-  if (fields.length === 0 || !session.model.stores(COUNTED)) return new Map();
-  const children = await storedRows(session, session.model.layout(COUNTED)).counted(resource.name, keys);
+  if (fields.length === 0 || !session.model.stores(COUNTED_RESOURCE)) return new Map();
+  const children = await storedRows(session, session.model.layout(COUNTED_RESOURCE)).countedChildren(
+    resource.name,
+    keys,
+  );
   return new Map(keys.map((key) => [key, countChildren(children.get(key) ?? [], fields)]));
 }
 
@@ -205,19 +218,19 @@ function rewrittenRow(
   model: StoreModel,
   layout: ResourceLayout,
   raw: Row,
-  sure: SureValues,
+  derived: DerivedValueSource,
   key = String(raw._key),
 ): RowToPut {
-  const { stampOf } = sure;
+  const { stampOf } = derived;
   const { resource } = layout;
   const read = readValues(layout, raw);
   const columns = resource.key in read.values ? { ...read.values, [resource.key]: key } : read.values;
-  const published = PUBLISHED.has(resource.name)
-    ? (publishedEntries(model, resource.name).get(key) ?? usedEntry(columns, raw))
+  const published = PUBLISHED_RESOURCES.has(resource.name)
+    ? (publishedEntries(model, resource.name).get(key) ?? entryOfValueInUse(columns, raw))
     : undefined;
   const content =
     published === undefined
-      ? contentOf(model, layout, raw, { ...read, values: columns })
+      ? agreedContent(model, layout, raw, { ...read, values: columns })
       : {
           values: {
             ModificationTimestamp: columns.ModificationTimestamp ?? stampOf(key),
@@ -227,13 +240,13 @@ function rewrittenRow(
         };
   const inTexts = valuesInTexts(layout, raw, columns);
   const values = {
-    ...withSure(layout, key, content.values, inTexts, sure),
-    ...(model.settings.owner === 'authority' ? ofParent(resource, raw, content.values, inTexts) : {}),
+    ...correctDerivedValues(layout, key, content.values, inTexts, derived),
+    ...(model.settings.owner === 'authority' ? valuesFromParent(resource, raw, content.values, inTexts) : {}),
   };
-  const found = { ...rowOf(layout, raw, values), key };
-  const placed = { ...found, ...parentIn(resource, values) };
+  const found = { ...rowToPutOf(layout, raw, values), key };
+  const placed = { ...found, ...parentInValues(resource, values) };
   const isMoved = placed.parent !== found.parent || placed.parentResource !== found.parentResource;
-  const isOrphan = resource.parent !== undefined && textOf(raw.parent_key) === null;
+  const isOrphan = resource.parent !== undefined && textOrNull(raw.parent_key) === null;
   const follows = resource.parent === undefined ? values.OriginatingSystemID : raw.parent_system;
   const stored = {
     key,
@@ -243,7 +256,7 @@ function rewrittenRow(
     system: found.system,
     kind: found.kind,
     hash: String(raw._hash),
-    source: textOf(raw._source),
+    source: textOrNull(raw._source),
     visible: Number(raw._visible),
     values: {},
     isTorn: !isOneTable(layout) && String(raw.text__id) !== String(raw._id),
@@ -252,7 +265,7 @@ function rewrittenRow(
     ...placed,
     ...(published === undefined ? {} : { audience: published.audience }),
     // The parent to which a row is wrongly assigned says nothing about its system.
-    system: isOrphan || isMoved ? found.system : textOf(follows),
+    system: isOrphan || isMoved ? found.system : textOrNull(follows),
     hash: content.hash,
     stored,
   };
@@ -262,20 +275,20 @@ function rewrittenRow(
  * The entry of a value in use, according to its row; after a repair, all are published again from the counters of
  * values.
  */
-function usedEntry(values: FieldValues, raw: Row): PublishedEntry | undefined {
-  const [lookup, value] = [textOf(values.LookupName), textOf(values.LookupValue)];
+function entryOfValueInUse(values: FieldValues, raw: Row): PublishedEntry | undefined {
+  const [lookup, value] = [textOrNull(values.LookupName), textOrNull(values.LookupValue)];
   if (lookup === null || value === null) return undefined;
   return entryOfValue({ lookup, value, audience: Number(raw._audience) });
 }
 
 /** The parent that the values of a row name. */
-function parentIn(
+function parentInValues(
   { parent }: Resource,
   values: FieldValues,
 ): Partial<Pick<RowToPut, 'parent' | 'parentResource'>> {
   if (parent === undefined) return {};
-  const key = textOf(values[parent.keyField]);
-  const resource = parent.kind === 'named' ? textOf(values[parent.resourceField]) : null;
+  const key = textOrNull(values[parent.keyField]);
+  const resource = parent.kind === 'named' ? textOrNull(values[parent.resourceField]) : null;
   return {
     ...(key === null ? {} : { parent: key }),
     ...(resource === null ? {} : { parentResource: resource }),
@@ -286,26 +299,27 @@ function parentIn(
  * If columns and texts differ in a timestamp, it is assigned again, as after a change, so that consumers read the record
  * again; if one of them has a wrong count, both get that of the children.
  */
-function withSure(
+function correctDerivedValues(
   { fields }: ResourceLayout,
   key: string,
   values: FieldValues,
   inTexts: FieldValues | undefined,
-  { stampOf, countsOf }: SureValues,
+  { stampOf, derivedCountsOf: countsOf }: DerivedValueSource,
 ): FieldValues {
   const isUnsure = ({ name }: Field): boolean => values[name] !== inTexts?.[name];
-  const unsure = inTexts === undefined ? [] : fields.filter((field) => isStamp(field) && isUnsure(field));
+  const differing =
+    inTexts === undefined ? [] : fields.filter((field) => isAssignedTimestamp(field) && isUnsure(field));
   const counts = countsOf(key) ?? {};
   const isWrong = (name: string): boolean =>
     [values, inTexts].some((copy) => (copy?.[name] ?? 0) !== counts[name]);
   const areRight = !Object.keys(counts).some(isWrong);
-  if (unsure.length === 0 && areRight) return values;
-  const stamps = Object.fromEntries(unsure.map(({ name }) => [name, stampOf(key)]));
+  if (differing.length === 0 && areRight) return values;
+  const stamps = Object.fromEntries(differing.map(({ name }) => [name, stampOf(key)]));
   return { ...values, ...stamps, ...(areRight ? {} : counts) };
 }
 
 /** What follows from the parent of a row, and is therefore not part of its hash, if columns and texts differ in it. */
-function ofParent(
+function valuesFromParent(
   resource: Resource,
   raw: Row,
   values: FieldValues,
@@ -313,14 +327,14 @@ function ofParent(
 ): FieldValues {
   if (inTexts === undefined || !isMediaOfListing(resource, values)) return {};
   const [key, system] = [values.ResourceRecordKey, raw.parent_system].map(
-    (each) => textOf(each) ?? undefined,
+    (each) => textOrNull(each) ?? undefined,
   );
   const derived = systemFieldsOfMedia(key, system);
   return Object.fromEntries(derived.filter(([name]) => values[name] !== inTexts[name]));
 }
 
 /** The content on which two of the three copies agree, with its hash. */
-function contentOf(
+function agreedContent(
   model: StoreModel,
   layout: ResourceLayout,
   raw: Row,
@@ -328,10 +342,10 @@ function contentOf(
 ): { readonly values: FieldValues; readonly hash: string } {
   const stored = String(raw._hash);
   const isReadable = broken.length === 0;
-  const hash = hashOf(model, layout, values, raw);
+  const hash = recomputeHash(model, layout, values, raw);
   if (isReadable && (hash === undefined || hash === stored)) return { values, hash: stored };
   const inTexts = valuesInTexts(layout, raw, values);
-  const textHash = inTexts && hashOf(model, layout, inTexts, raw);
+  const textHash = inTexts && recomputeHash(model, layout, inTexts, raw);
   if (inTexts !== undefined && textHash === stored) return { values: inTexts, hash: stored };
   if (isReadable && hash !== undefined && hash === textHash) return { values, hash };
   return { values, hash: NO_HASH };
@@ -351,7 +365,7 @@ function valuesInTexts(layout: ResourceLayout, raw: Row, columns: FieldValues): 
   }
   for (const { naming, fields, valuesColumn } of layout.pieces) {
     if (naming === 'native') continue;
-    const members = membersOf(raw[valuesColumn]);
+    const members = parseMembers(raw[valuesColumn]);
     if (members === undefined) return undefined;
     const known = new Map(fields.map((field) => [field.name, field]));
     for (const [name, member] of Object.entries(members)) {
@@ -369,14 +383,14 @@ function keyInTexts({ resource, pieces }: ResourceLayout, raw: Row): string | un
   const piece = pieces.find(
     ({ naming, fields }) => naming !== 'native' && fields.some(({ name }) => name === resource.key),
   );
-  const members = piece && membersOf(raw[piece.valuesColumn]);
+  const members = piece && parseMembers(raw[piece.valuesColumn]);
   const [, key] = Object.entries(members ?? {}).find(([name]) => name === resource.key) ?? [];
   return typeof key === 'string' && key !== '' ? key : undefined;
 }
 
-function membersOf(text: unknown): object | undefined {
+function parseMembers(text: unknown): object | undefined {
   if (typeof text !== 'string') return undefined;
-  const members = parsedJson(`{${text.replace(/^,/, '').replaceAll(URL_MARK, '\\u0001')}}`);
+  const members = tryParseJson(`{${text.replace(/^,/, '').replaceAll(URL_MARK, '\\u0001')}}`);
   return isObject(members) ? members : undefined;
 }
 
@@ -386,7 +400,7 @@ function fieldValue(field: Field | undefined, value: unknown): FieldValue | unde
   if (field.collection) {
     return Array.isArray(value) && value.every((each) => typeof each === 'string') ? value : undefined;
   }
-  const cell = cellOf(value);
+  const cell = boundValueOf(value);
   return cell !== null && typeof cell === JSON_TYPES[columnKind(field)] ? cell : undefined;
 }
 

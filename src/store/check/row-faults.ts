@@ -4,19 +4,19 @@
  * from them is compared with what is stored. It does not know where a record came from.
  */
 
-import { textOf } from '../../compile/column-value.ts';
+import { textOrNull } from '../../compile/column-value.ts';
 import { all, bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
 import { type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { rankAndFile } from '../../compile/text/text-columns.ts';
 import type { Row } from '../session.ts';
 import {
-  hashOf,
-  isAmong,
+  hasOneOfKeys,
   isEmpty,
   readValues,
-  rowOf,
+  recomputeHash,
   rowOrder,
-  rowsStatement,
+  rowToPutOf,
+  selectCheckedRows,
   type TextsOf,
   textsAt,
 } from './checked-rows.ts';
@@ -31,12 +31,14 @@ export async function findRowFaults(
 ): Promise<FaultPage> {
   switch (which.kind) {
     case 'keys': {
-      const rows = await session.rows(rowsStatement(session, layout, isAmong(session, 'r', which.keys)));
+      const rows = await session.rows(
+        selectCheckedRows(session, layout, hasOneOfKeys(session, 'r', which.keys)),
+      );
       // A caller that names keys needs certainty, so a hash that cannot be computed is a fault.
-      return { rows: rows.length, read: rows.length, faults: faultsAmong(session, layout, rows, true) };
+      return { rows: rows.length, read: rows.length, faults: faultsOfRows(session, layout, rows, true) };
     }
     case 'after': {
-      const next = await placeAfter(session, layout, which.place, which.limit);
+      const next = await endOfPage(session, layout, which.place, which.limit);
       const page = await faultsWithin(session, layout, which.place, next);
       return next === undefined ? page : { ...page, next };
     }
@@ -46,7 +48,7 @@ export async function findRowFaults(
 }
 
 /** The bound of a portion of `limit` rows; undefined for the last portion. */
-export async function placeAfter(
+export async function endOfPage(
   session: CheckSession,
   layout: ResourceLayout,
   after: RowPlace | undefined,
@@ -54,10 +56,10 @@ export async function placeAfter(
 ): Promise<RowPlace | undefined> {
   const order = rowOrder(layout);
   const [last] = await session.rows(
-    sql`SELECT ${order} FROM ${name(layout.columnsTable)} r WHERE ${within(layout, after, undefined)}
+    sql`SELECT ${order} FROM ${name(layout.columnsTable)} r WHERE ${inRange(layout, after, undefined)}
       ORDER BY ${order} LIMIT 1 OFFSET ${integer(limit - 1)}`,
   );
-  return last && { parent: textOf(last._parent) ?? '', key: String(last._key) };
+  return last && { parent: textOrNull(last._parent) ?? '', key: String(last._key) };
 }
 
 /** Reads only the rows that SQL alone cannot confirm as consistent. */
@@ -67,21 +69,21 @@ async function faultsWithin(
   after: RowPlace | undefined,
   upTo: RowPlace | undefined,
 ): Promise<FaultPage> {
-  const range = within(layout, after, upTo);
+  const range = inRange(layout, after, upTo);
   const unsound = sql`${range} AND (${isSound(session, layout)}) IS NOT TRUE`;
-  const rows = await session.rows(rowsStatement(session, layout, unsound)).catch((error: unknown) => {
+  const rows = await session.rows(selectCheckedRows(session, layout, unsound)).catch((error: unknown) => {
     if (!session.mayFail) throw error;
     // A value that no writer stores may make the condition fail. If the file is damaged, this statement fails as well.
-    return session.rows(rowsStatement(session, layout, range));
+    return session.rows(selectCheckedRows(session, layout, range));
   });
-  const faults = faultsAmong(session, layout, rows, false);
+  const faults = faultsOfRows(session, layout, rows, false);
   const [count] = await session.rows(
     sql`SELECT count(*) AS n FROM ${name(layout.columnsTable)} r WHERE ${range}`,
   );
   return { rows: Number(count?.n ?? 0), read: rows.length, faults };
 }
 
-function within(layout: ResourceLayout, after: RowPlace | undefined, upTo: RowPlace | undefined): Sql {
+function inRange(layout: ResourceLayout, after: RowPlace | undefined, upTo: RowPlace | undefined): Sql {
   const compared = (comparison: string, { parent, key }: RowPlace): Sql =>
     layout.resource.parent === undefined
       ? join([sql`r._key`, bind(key)], comparison)
@@ -92,25 +94,25 @@ function within(layout: ResourceLayout, after: RowPlace | undefined, upTo: RowPl
   ]);
 }
 
-function faultsAmong(
+function faultsOfRows(
   session: CheckSession,
   layout: ResourceLayout,
   rows: readonly Row[],
   isStrict: boolean,
 ): RowFaults[] {
-  const faultsOf = rowCheck(session, layout, isStrict);
+  const faultsOf = makeRowCheck(session, layout, isStrict);
   return rows.flatMap((raw) => {
     const what = faultsOf(raw);
     if (what.length === 0) return [];
     const key = String(raw._key);
     if (layout.resource.parent === undefined) return [{ key, what }];
-    const parent = { resource: textOf(raw._parent_resource) ?? '', key: textOf(raw._parent) ?? '' };
+    const parent = { resource: textOrNull(raw._parent_resource) ?? '', key: textOrNull(raw._parent) ?? '' };
     return [{ key, parent, what }];
   });
 }
 
 /** Compares rows with what a writer would derive from their columns. */
-function rowCheck(
+function makeRowCheck(
   { model }: CheckSession,
   layout: ResourceLayout,
   isStrict: boolean,
@@ -123,13 +125,13 @@ function rowCheck(
     if (raw.text__id === null) return ['its texts are missing'];
     const { values, broken } = readValues(layout, raw);
     const version = Number(raw._profile);
-    const row = rowOf(layout, raw, values);
+    const row = rowToPutOf(layout, raw, values);
     const { rank, file } = rankAndFile(row);
     const expected = [...Object.entries({ _kind: row.kind, _rank: rank, _file: file })];
-    const hash = hashOf(model, layout, values, raw);
+    const hash = recomputeHash(model, layout, values, raw);
     const isHashWrong = hash === undefined ? isStrict : raw._hash !== hash;
     const differing = (columns: Iterable<readonly [string, string | number | null]>): string[] =>
-      [...columns].flatMap(([column, value]) => (plain(raw[column]) === value ? [] : [column]));
+      [...columns].flatMap(([column, value]) => (toComparable(raw[column]) === value ? [] : [column]));
     return [
       ...new Set([
         ...broken,
@@ -146,5 +148,5 @@ function rowCheck(
 }
 
 /** A value of one of plat's own columns, whichever way the driver represents numbers. */
-const plain = (raw: unknown): string | number | null =>
+const toComparable = (raw: unknown): string | number | null =>
   typeof raw === 'string' || typeof raw === 'number' ? raw : typeof raw === 'bigint' ? Number(raw) : null;

@@ -45,23 +45,23 @@ const HOUR = 3_600_000;
 /** Milliseconds that one step should take at most, since it may delay requests. */
 const STEP = 4;
 const MOST_ROWS = 200;
-/** While requests are answered, a pass uses this fraction of its share, so that their cores are theirs, but it still ends. */
-const GIVES_WAY = 1 / 4;
-/** The share of a pass that a reader waits for, because it was refused for damage that is not known yet. */
-const HURRIES = 50;
-/** Milliseconds after such a pass in which no other one begins: it may be unable to find what the reader meets. */
-const HURRIED = HOUR;
+/** The fraction of its share that a pass uses while requests are answered: they come first, but the pass still ends. */
+const BUSY_FRACTION = 1 / 4;
+/** The share of a pass for which a reader waits whose request failed because of damage that the scrub has not found yet. */
+const EXPEDITED_SHARE = 50;
+/** The minimum milliseconds between such passes, since one may be unable to find the damage that a reader met. */
+const EXPEDITE_INTERVAL = HOUR;
 /** Damaged records that are remembered. Beyond that, no record of the resource is served until a pass finds fewer. */
 const MOST_KNOWN = 1000;
 /**
  * The interval in milliseconds at which damaged records are checked again, in case they were repaired; and the number
  * per check.
  */
-const LOOK_AGAIN = 10_000;
+const RECHECK_INTERVAL = 10_000;
 const AT_ONCE = 50;
-const PATIENCE = 60_000;
+const RETRY_DELAY = 60_000;
 /** Faults that no reader notices; the next import or refresh handles them. */
-const UNSEEN = new Set(['_hash', '_source']);
+const UNNOTICED_FAULTS = new Set(['_hash', '_source']);
 
 type Scrubbed = Pick<Store, 'model' | 'rowFaults'>;
 
@@ -110,7 +110,7 @@ export class Scrub {
    * The known damaged records; undefined if there are none. The list is complete for the part of the store that was
    * read. Every request calls this: it makes the scrub check these records again, and give way to requests.
    */
-  damaged(): DamagedRecords | undefined {
+  damagedRecords(): DamagedRecords | undefined {
     this.#isAsked = true;
     if (this.#damaged !== undefined) void this.#lookAgain();
     return this.#damaged;
@@ -120,8 +120,9 @@ export class Scrub {
    * A statement failed because of a damaged record, and so does every other one that evaluates the record, until the
    * record is known: looks for it in a pass that takes more of the processor.
    */
-  hurry(): void {
-    if (this.#isWanted || this.#isHurried || this.#options.elapsed() - this.#hurried < HURRIED) return;
+  expedite(): void {
+    if (this.#isWanted || this.#isHurried || this.#options.elapsed() - this.#hurried < EXPEDITE_INTERVAL)
+      return;
     this.#isWanted = true;
     this.#next.abort();
     this.#wake.abort();
@@ -163,7 +164,7 @@ export class Scrub {
         if (this.#isHurried) this.#hurried = this.#options.elapsed();
       } catch (error) {
         // A store that is unavailable or busy reports that to its readers; it may be back soon.
-        if (error instanceof PlatError) wait = PATIENCE;
+        if (error instanceof PlatError) wait = RETRY_DELAY;
         if (!this.#isClosed) onEnd(error);
       }
       this.#isHurried = false;
@@ -203,14 +204,14 @@ export class Scrub {
     const { sleep, limits } = this.#options;
     const pause = (share: number): number => Math.max(1, took * (100 / share - 1));
     if (this.#isWanted || this.#isHurried) {
-      await sleep(pause(Math.max(limits.share, HURRIES)), this.#closing.signal);
+      await sleep(pause(Math.max(limits.share, EXPEDITED_SHARE)), this.#closing.signal);
       return;
     }
     const signal = AbortSignal.any([this.#closing.signal, this.#wake.signal]);
     const alone = pause(limits.share);
     this.#isAsked = false;
     await sleep(alone, signal);
-    if (this.#isAsked) await sleep(pause(limits.share * GIVES_WAY) - alone, signal);
+    if (this.#isAsked) await sleep(pause(limits.share * BUSY_FRACTION) - alone, signal);
   }
 
   /**
@@ -221,7 +222,7 @@ export class Scrub {
     const name = nameOf(resource, key);
     if (this.#known.has(name)) return false;
     const still = (await this.#faultsOf(resource, [key])).get(key) ?? [];
-    const both = what.filter((each) => still.includes(each) && !UNSEEN.has(each));
+    const both = what.filter((each) => still.includes(each) && !UNNOTICED_FAULTS.has(each));
     if (both.length === 0) return false;
     if (this.#known.size < this.#most) {
       const fault = { resource, key, what: both };
@@ -254,7 +255,7 @@ export class Scrub {
   #lookAgain(): Promise<void> {
     const now = this.#options.elapsed();
     if (this.#looking !== undefined) return this.#looking;
-    if (this.#known.size === 0 || now - this.#looked < LOOK_AGAIN) return Promise.resolve();
+    if (this.#known.size === 0 || now - this.#looked < RECHECK_INTERVAL) return Promise.resolve();
     this.#looked = now;
     this.#looking = this.#forgetMended()
       // A store that is unavailable reports this wherever it is read; the known damage remains recorded.

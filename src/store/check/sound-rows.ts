@@ -2,7 +2,7 @@
  * Determines in SQL which rows are consistent, so that a check need not read them: `row-faults.ts` would find nothing
  * in such a row. The condition may miss a consistent row, which is then read, but it never accepts a damaged one.
  */
-import { besideRow, type Planner } from '../../compile/context.ts';
+import { type Planner, samePartition } from '../../compile/context.ts';
 import {
   all,
   column,
@@ -13,20 +13,20 @@ import {
   sql,
   name as tableName,
 } from '../../compile/fragment.ts';
-import { isOneTable, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
-import { isSearchRow } from '../../compile/layout/search-table.ts';
+import { isOneTable, PUBLISHED_RESOURCES, type ResourceLayout } from '../../compile/layout/index.ts';
+import { sameSearchRow } from '../../compile/layout/search-table.ts';
 import { dormantFields, type StoreModel } from '../../compile/model.ts';
 import {
   type CheckedRow,
   columnNamed,
   columnOf,
-  isWrittenFile,
-  writtenHash,
-  writtenKind,
-  writtenTexts,
+  expectedHash,
+  expectedKind,
+  expectedTexts,
+  isExpectedFile,
 } from '../../compile/text/written.ts';
 import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
-import { perObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/per-object.ts';
 import { areCountsSound } from './sound-counts.ts';
 
 /** The fault of a listing whose counts are not the numbers of its media. */
@@ -36,7 +36,7 @@ export const WRONG_COUNTS = 'its counts of media';
 const SHARED = ['_id', '_system', '_visible', '_shown'];
 
 /** Compiled conditions by model and resource: compiling one takes longer than checking a few rows. */
-const compiledFor = perObject((_: StoreModel) => new Map<string, Sql>());
+const compiledFor = memoizePerObject((_: StoreModel) => new Map<string, Sql>());
 
 /**
  * A condition on a row of the columns table under alias `r`, with its texts under `t` if they have a table of their
@@ -58,18 +58,18 @@ function conditions(planner: Planner, layout: ResourceLayout): Sql[] {
     sql`${version} BETWEEN 1 AND ${integer(Number.MAX_SAFE_INTEGER)}`,
     ...placing.map((each) => sql`${column('r', each)} <> ''`),
     ...dormantFields(model, resource).map((field) => sql`${column('r', field)} IS NULL`),
-    ...laterFields(row),
-    same(column('r', '_kind'), writtenKind(row)),
+    ...laterFieldsAreNull(row),
+    same(column('r', '_kind'), expectedKind(row)),
     same(column('r', '_rank'), columnNamed(row, 'Order')),
-    isWrittenFile(row),
-    ...agreements(planner, layout).map(({ holds }) => holds),
-    ...writtenTexts(row).map(([name, written]) => sql`${column(texts, name)} = ${written}`),
-    sql`${column('r', '_hash')} = ${writtenHash(row, parentOf(planner, layout))}`,
+    isExpectedFile(row),
+    ...columnAgreements(planner, layout).map(({ holds }) => holds),
+    ...expectedTexts(row).map(([name, written]) => sql`${column(texts, name)} = ${written}`),
+    sql`${column('r', '_hash')} = ${expectedHash(row, parentColumns(planner, layout))}`,
   ];
 }
 
 /** A row whose texts are from an older version of the profile has no value in a field that came into use later. */
-function laterFields(row: CheckedRow): Sql[] {
+function laterFieldsAreNull(row: CheckedRow): Sql[] {
   const { layout, version } = row;
   const later = Map.groupBy(
     layout.fields.filter((field) => layout.since(field) > 1),
@@ -88,11 +88,11 @@ interface Agreement {
 }
 
 /** What SQL can decide exactly about a row, under the aliases of `isSound`. */
-export function agreements(planner: Planner, layout: ResourceLayout): Agreement[] {
+export function columnAgreements(planner: Planner, layout: ResourceLayout): Agreement[] {
   const { resource } = layout;
   const own = (name: string): Sql => column('r', name);
-  const isPublished = PUBLISHED.has(resource.name);
-  const parent = parentOf(planner, layout);
+  const isPublished = PUBLISHED_RESOURCES.has(resource.name);
+  const parent = parentColumns(planner, layout);
   const row = { ...planner, layout, alias: 'r', version: sql`0` };
   const system =
     parent === undefined
@@ -125,7 +125,7 @@ export function agreements(planner: Planner, layout: ResourceLayout): Agreement[
   if (areCounted !== undefined) found.push([WRONG_COUNTS, areCounted]);
   const { search } = layout;
   if (search !== undefined) {
-    const isItsRow = all([isSearchRow(search), ...besideRow(planner.dialect, layout, 's', 'r')]);
+    const isItsRow = all([sameSearchRow(search), ...samePartition(planner.dialect, layout, 's', 'r')]);
     found.push([
       'its search row',
       sql`EXISTS (SELECT 1 FROM ${tableName(search.table)} s WHERE ${isItsRow})`,
@@ -137,7 +137,7 @@ export function agreements(planner: Planner, layout: ResourceLayout): Agreement[
 const same = (one: Sql, other: Sql): Sql => sql`${one} IS NOT DISTINCT FROM ${other}`;
 
 /** The key and the originating system of a row's stored parent; undefined for resources without a parent. */
-export function parentOf(
+export function parentColumns(
   planner: Planner,
   layout: ResourceLayout,
 ): { readonly key: Sql; readonly system: Sql } | undefined {

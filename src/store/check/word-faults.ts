@@ -23,7 +23,7 @@ const MOST_GIVEN = 100_000_000;
 const COMPARED = 10_000;
 
 /** Hashes of words whose sum, in any order, is unlikely to be equal for two different lists. */
-function markOf(word: string, place: number): number {
+function hashWord(word: string, place: number): number {
   let mark = 0x811c9dc5 ^ place;
   const length = Math.min(word.length, COMPARED);
   for (let index = 0; index < length; index++) mark = Math.imul(mark ^ word.charCodeAt(index), 0x01000193);
@@ -42,9 +42,9 @@ export function findWordFaults({ resource, next, records, entries, keyOf }: Word
   };
   for (const { id, words } of records) {
     const list = typeof words === 'string' && words !== '' ? words.split(' ') : [];
-    add(id, -list.reduce((sum, word, place) => sum + markOf(word, place), 0));
+    add(id, -list.reduce((sum, word, place) => sum + hashWord(word, place), 0));
   }
-  for (const { id, word, place } of entries) add(id, markOf(String(word), Number(place)));
+  for (const { id, word, place } of entries) add(id, hashWord(String(word), Number(place)));
   const isWrong = ([, sum]: readonly [number, number]): boolean => sum !== 0;
   const wrong = [...sums.entries().filter(isWrong), ...others.entries().filter(isWrong)];
   return wrong.slice(0, 1).map(([id]) => {

@@ -7,8 +7,8 @@ import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Field } from '../../dictionary/index.ts';
-import { storedState } from '../../records/damage.ts';
-import { isStamp } from '../../records/stamps.ts';
+import { parseSourceState } from '../../records/damage.ts';
+import { isAssignedTimestamp } from '../../records/stamps.ts';
 import type { OwnTables, Row, Session } from '../session.ts';
 import type { WriteReport } from '../write/report.ts';
 import {
@@ -22,7 +22,7 @@ import {
 } from './checkpoints.ts';
 
 /** The number of marks that one transaction deletes. */
-const FORGOTTEN_AT_ONCE = 20_000;
+const MARKS_DELETED_AT_ONCE = 20_000;
 
 interface CheckpointParts extends OwnTables {
   readonly model: () => Promise<StoreModel>;
@@ -32,21 +32,21 @@ interface CheckpointParts extends OwnTables {
 export function checkpointsOn({ reading, locked, model, commit }: CheckpointParts): Checkpoints {
   const { dialect, rows } = reading;
   /** Queries the table of a resource; returns `nothing` if there is no such table. */
-  const ask = async <T>(
+  const queryTable = async <T>(
     resource: string,
     nothing: T,
-    asked: (records: Sql, layout: ResourceLayout) => Promise<T>,
+    query: (records: Sql, layout: ResourceLayout) => Promise<T>,
   ): Promise<T> => {
     const { stores, layout } = await model();
     if (!stores(resource)) return nothing;
-    return asked(sql`${name(layout(resource).columnsTable)} r`, layout(resource));
+    return query(sql`${name(layout(resource).columnsTable)} r`, layout(resource));
   };
   const number = async (statement: Sql): Promise<number> => Number((await rows(statement))[0]?.n ?? 0);
   const keysOf = async (statement: Sql): Promise<string[]> =>
     (await rows(statement)).map((row) => String(row.key));
   const isUnseen = (source: string, resource: string, sweep: number): Sql =>
     sql`r._source = ${bind(source)} AND NOT EXISTS (SELECT 1 FROM plat_ledger_seen
-      WHERE ${isOf(source, resource)} AND key = r._key AND sweep >= ${bind(sweep)})`;
+      WHERE ${isOfResource(source, resource)} AND key = r._key AND sweep >= ${bind(sweep)})`;
   const stateOf = (source: string, each: string): Sql =>
     sql`SELECT name, value FROM plat_ledger_state WHERE source = ${bind(source)} AND name = ${bind(each)}`;
 
@@ -56,73 +56,78 @@ export function checkpointsOn({ reading, locked, model, commit }: CheckpointPart
     async state(source) {
       const found = await rows(sql`SELECT name, value FROM plat_ledger_state
         WHERE source = ${bind(source)} ORDER BY name`);
-      return Object.fromEntries(found.map((row) => [String(row.name), storedState(row)]));
+      return Object.fromEntries(found.map((row) => [String(row.name), parseSourceState(row)]));
     },
     missing: (source, resource, keys) =>
-      ask<readonly string[]>(resource, keys, async (records) => {
+      queryTable<readonly string[]>(resource, keys, async (records) => {
         const found = await keysOf(sql`SELECT r._key AS key FROM ${records}
           WHERE ${dialect.oneOf(sql`r._key`, keys)} AND r._source = ${bind(source)}`);
         const stored = new Set(found);
         return keys.filter((key) => !stored.has(key));
       }),
-    stamps: (resource, keys) =>
-      ask<ReadonlyMap<string, Readonly<Record<string, string>>>>(
+    timestamps: (resource, keys) =>
+      queryTable<ReadonlyMap<string, Readonly<Record<string, string>>>>(
         resource,
         new Map(),
         async (records, layout) => {
-          const fields = layout.fields.filter(isStamp);
+          const fields = layout.fields.filter(isAssignedTimestamp);
           const columns = [sql`r._key`, ...fields.map((field) => sql`r.${name(field.name)}`)];
           const found = await rows(
             sql`SELECT ${join(columns, ', ')} FROM ${records} WHERE ${dialect.oneOf(sql`r._key`, keys)}`,
           );
-          return new Map(found.map((row) => [String(row._key), stampsOf(fields, row)]));
+          return new Map(found.map((row) => [String(row._key), timestampsOf(fields, row)]));
         },
       ),
     stored: (source, resource) =>
-      ask(resource, 0, (records) =>
+      queryTable(resource, 0, (records) =>
         number(sql`SELECT count(*) AS n FROM ${records} WHERE r._source = ${bind(source)}`),
       ),
     unseen: (source, resource, sweep, after, limit) =>
-      ask<readonly string[]>(resource, [], (records) =>
+      queryTable<readonly string[]>(resource, [], (records) =>
         keysOf(sql`SELECT r._key AS key FROM ${records}
           WHERE ${isUnseen(source, resource, sweep)} AND r._key > ${bind(after)} ORDER BY r._key LIMIT ${integer(limit)}`),
       ),
     marked: (source, resource, sweep, keys) =>
       keysOf(sql`SELECT key FROM plat_ledger_seen
-        WHERE ${isOf(source, resource)} AND sweep >= ${bind(sweep)} AND ${dialect.oneOf(sql`key`, keys)}`),
+        WHERE ${isOfResource(source, resource)} AND sweep >= ${bind(sweep)} AND ${dialect.oneOf(sql`key`, keys)}`),
     unseenCount: (source, resource, sweep) =>
-      ask(resource, 0, (records) =>
+      queryTable(resource, 0, (records) =>
         number(sql`SELECT count(*) AS n FROM ${records} WHERE ${isUnseen(source, resource, sweep)}`),
       ),
-    forgetSeen: (source, resource, sweep) =>
+    deleteMarks: (source, resource, sweep) =>
       locked(({ run }) =>
-        run(sql`DELETE FROM plat_ledger_seen WHERE ${isOf(source, resource)} AND key IN (SELECT key FROM plat_ledger_seen
-          WHERE ${isOf(source, resource)} AND sweep < ${bind(sweep)} LIMIT ${integer(FORGOTTEN_AT_ONCE)})`),
+        run(sql`DELETE FROM plat_ledger_seen WHERE ${isOfResource(source, resource)} AND key IN (SELECT key FROM plat_ledger_seen
+          WHERE ${isOfResource(source, resource)} AND sweep < ${bind(sweep)} LIMIT ${integer(MARKS_DELETED_AT_ONCE)})`),
       ),
     pending: (source, resource, why, after, limit) =>
       keysOf(sql`SELECT key FROM plat_ledger_wanted
-        WHERE ${isOf(source, resource)} AND why = ${bind(why)} AND key > ${bind(after)} ORDER BY key LIMIT ${integer(limit)}`),
+        WHERE ${isOfResource(source, resource)} AND why = ${bind(why)} AND key > ${bind(after)} ORDER BY key LIMIT ${integer(limit)}`),
     pendingCount: (source, resource, why) =>
       number(sql`SELECT count(*) AS n FROM plat_ledger_wanted
-        WHERE ${isOf(source, resource)} AND why = ${bind(why)}`),
+        WHERE ${isOfResource(source, resource)} AND why = ${bind(why)}`),
     storedKeys: (source, resource, after, limit) =>
-      ask<readonly string[]>(resource, [], (records) =>
+      queryTable<readonly string[]>(resource, [], (records) =>
         keysOf(sql`SELECT r._key AS key FROM ${records} WHERE r._key > ${bind(after)} AND r._source = ${bind(source)}
           ORDER BY r._key LIMIT ${integer(limit)}`),
       ),
     async quarantined(source, part) {
       const cut = part === undefined ? sql`` : sql`LIMIT ${integer(part.limit)} OFFSET ${integer(part.skip)}`;
       const found = await rows(
-        sql`SELECT * FROM plat_quarantine WHERE ${ofSource(source)} ORDER BY source, resource, key ${cut}`,
+        sql`SELECT * FROM plat_quarantine WHERE ${isOfSource(source)} ORDER BY source, resource, key ${cut}`,
       );
       return found.map(quarantinedOf);
     },
     quarantinedCount: (source) =>
-      number(sql`SELECT count(*) AS n FROM plat_quarantine WHERE ${ofSource(source)}`),
+      number(sql`SELECT count(*) AS n FROM plat_quarantine WHERE ${isOfSource(source)}`),
     exchange: (source, each, change) =>
       locked(async (session) => {
         const [row] = await session.rows(stateOf(source, each));
-        await writeState(session, source, each, change(row === undefined ? undefined : storedState(row)));
+        await writeState(
+          session,
+          source,
+          each,
+          change(row === undefined ? undefined : parseSourceState(row)),
+        );
       }),
     lease: (source, lease) => locked((session) => takeLease(session, source, lease)),
     releaseLease: (source, holder) =>
@@ -136,7 +141,7 @@ export function checkpointsOn({ reading, locked, model, commit }: CheckpointPart
   };
 }
 
-function stampsOf(fields: readonly Field[], row: Row): Record<string, string> {
+function timestampsOf(fields: readonly Field[], row: Row): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const field of fields) {
     const value = decode(field, row[field.name]);
@@ -157,11 +162,11 @@ const quarantinedOf = (row: Row): Quarantined => ({
 });
 
 /** The rows of a source, or of all. */
-const ofSource = (source: string | undefined): Sql =>
+const isOfSource = (source: string | undefined): Sql =>
   source === undefined ? sql`TRUE` : sql`source = ${bind(source)}`;
 
 /** The condition for the rows of one resource of a source. */
-const isOf = (source: string, resource: string): Sql =>
+const isOfResource = (source: string, resource: string): Sql =>
   sql`source = ${bind(source)} AND resource = ${bind(resource)}`;
 
 /** Sets an entry in the state of a source. */
@@ -181,7 +186,7 @@ async function takeLease({ run }: Session, source: string, { holder, now, until 
 }
 
 /** Renews a lease, unless another process has taken it in the meantime, even if it has released it since. */
-async function keepLease({ run }: Session, source: string, { holder, until }: Lease): Promise<boolean> {
+async function extendLease({ run }: Session, source: string, { holder, until }: Lease): Promise<boolean> {
   const kept = await run(sql`UPDATE plat_leases SET expires = ${bind(until)}
     WHERE source = ${bind(source)} AND holder = ${bind(holder)}`);
   return kept > 0;
@@ -213,7 +218,7 @@ export function checkpointWriter(session: Session): CheckpointWriter {
       return new Set(rows.map((row) => String(row.source)));
     },
     async renewLease(source, lease) {
-      if (!(await keepLease(session, source, lease)))
+      if (!(await extendLease(session, source, lease)))
         throw new LeaseLost(`Another process has replicated ${source}`);
     },
     async apply(source, change, at) {
@@ -238,7 +243,7 @@ export function checkpointWriter(session: Session): CheckpointWriter {
         await forKeys(
           keys,
           (_, isKey) =>
-            sql`DELETE FROM plat_ledger_wanted WHERE ${isOf(source, resource)} AND why = ${bind(why)} AND ${isKey}`,
+            sql`DELETE FROM plat_ledger_wanted WHERE ${isOfResource(source, resource)} AND why = ${bind(why)} AND ${isKey}`,
         );
       }
       for (const { resource, key, reason, payload } of change.quarantine ?? []) {
@@ -251,7 +256,7 @@ export function checkpointWriter(session: Session): CheckpointWriter {
       for (const { resource, keys } of change.release ?? []) {
         await forKeys(
           keys,
-          (_, isKey) => sql`DELETE FROM plat_quarantine WHERE ${isOf(source, resource)} AND ${isKey}`,
+          (_, isKey) => sql`DELETE FROM plat_quarantine WHERE ${isOfResource(source, resource)} AND ${isKey}`,
         );
       }
     },

@@ -77,7 +77,7 @@ export interface Checkpoints {
   /** Of these keys, those that are not stored from this source. */
   missing(source: string, resource: string, keys: readonly string[]): Promise<readonly string[]>;
   /** Timestamps of stored records, by key, which determine the collections that have to be fetched. */
-  stamps(
+  timestamps(
     resource: string,
     keys: readonly string[],
   ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>>;
@@ -99,7 +99,7 @@ export interface Checkpoints {
   ): Promise<readonly string[]>;
   unseenCount(source: string, resource: string, sweep: number): Promise<number>;
   /** Deletes a limited number of marks of earlier sweeps. @returns how many */
-  forgetSeen(source: string, resource: string, sweep: number): Promise<number>;
+  deleteMarks(source: string, resource: string, sweep: number): Promise<number>;
   /** Keys that still have to be requested, in order after a key. */
   pending(
     source: string,

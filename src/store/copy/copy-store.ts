@@ -5,7 +5,7 @@ import {
   type RawTable,
   type RawTables,
   type RawTarget,
-  storeExists,
+  storeExistsError,
 } from './raw-tables.ts';
 
 /** The outcome of a copy. */
@@ -41,9 +41,9 @@ export async function copyStore(
   once = false,
 ): Promise<CopyReport> {
   if (!from.whole) throw platError('storeMissing', { store: from.name });
-  if (to.whole) throw storeExists(to.name);
+  if (to.whole) throw storeExistsError(to.name);
   return from.read((source) =>
-    to.fill((target) => align(source, target, { name: to.name, onProgress, once })),
+    to.fill((target) => copyTables(source, target, { name: to.name, onProgress, once })),
   );
 }
 
@@ -53,7 +53,7 @@ interface CopyOptions {
   readonly once: boolean;
 }
 
-async function align(
+async function copyTables(
   source: RawSource,
   target: RawTarget,
   { name, onProgress, once }: CopyOptions,
@@ -66,7 +66,7 @@ async function align(
     let rows = 0;
     let differences = 0;
     for (const table of tables) {
-      for await (const step of alignTable(source, target, table)) {
+      for await (const step of copyTable(source, target, table)) {
         rows += step.rows;
         written += step.written;
         removed += step.removed;
@@ -82,7 +82,8 @@ async function align(
   throw platError('failed', { reason: `Data written to ${name} does not stay unchanged.` });
 }
 
-const IS_COPY = 'the store is a copy: resume it when no process of the original store sends any more';
+const COPY_PAUSE_REASON =
+  'the store is a copy: resume it when no process of the original store sends any more';
 
 /**
  * Two stores with the same webhooks would send the same events twice, and later each its own. @returns how many it
@@ -93,7 +94,7 @@ async function pauseWebhooks(target: RawTarget, tables: readonly RawTable[]): Pr
   if (table === undefined) return 0;
   const { columns, key } = table;
   const changed = (column: string | undefined, cell: RawRow[number]): RawRow[number] => {
-    if (column === 'paused') return IS_COPY;
+    if (column === 'paused') return COPY_PAUSE_REASON;
     return column === 'holder' || column === 'held_until' ? null : cell;
   };
   const sending = (await rowsUpTo(target, table, undefined, undefined)).filter(
@@ -115,7 +116,7 @@ interface Step {
 }
 
 /** Walks both sides of a table in key order, and changes the second one. */
-async function* alignTable(from: RawSource, to: RawTarget, table: RawTable): AsyncIterable<Step> {
+async function* copyTable(from: RawSource, to: RawTarget, table: RawTable): AsyncIterable<Step> {
   const keyLength = table.key.length;
   const keyOf = (row: RawRow): string => JSON.stringify(row.slice(0, keyLength));
   let after: RawRow | undefined;

@@ -4,15 +4,15 @@
  */
 import type { ColumnKind } from '../../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
-import { fillSearch } from '../../compile/layout/search-table.ts';
+import { insertSearchRows } from '../../compile/layout/search-table.ts';
 import type { StoredKind } from '../../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
 import type { OnProgress } from '../check/checks.ts';
 import type { Session } from '../session.ts';
-import { LOGGED, namesOf, readModel } from '../state/meta.ts';
+import { LOGGED_CHANGES, namesOf, readModel } from '../state/meta.ts';
 import { OWN_TABLES } from '../state/own-tables.ts';
-import { watched } from '../state/watched.ts';
+import { withTranslatedErrors } from '../state/watched.ts';
 
 /** A value in a row of any engine; truth values are 1 and 0. */
 type RawValue = string | number | null;
@@ -76,12 +76,12 @@ export type ColumnsOf = (table: string) => Columns | undefined;
 interface TablesEngine<S extends Session> extends Pick<RawTables, 'name' | 'whole' | 'close'> {
   /** The types in which it declares columns. */
   readonly types: Readonly<Record<StoredKind, string>>;
-  /** Works on a connection. @param isAlone whether other copies into the same place are kept out meanwhile */
+  /** Works on a connection. @param isAlone whether to lock out other copies to the same address in the meantime */
   use<T>(work: (session: S) => Promise<T>, isAlone: boolean): Promise<T>;
   /** Works in a transaction, which reads one snapshot or writes. */
   transaction<T>(session: S, kind: 'read' | 'write', work: () => Promise<T>): Promise<T>;
   columns(session: S): Promise<ColumnsOf>;
-  /** Whether there is a complete store now, which another process may have created since this one looked. */
+  /** Whether a complete store exists now; another process may have created it in the meantime. */
   isWhole(session: S): Promise<boolean>;
   /** Makes plat's own tables and those of the records. @throws PlatError `storeNotOurs` among other tables */
   prepare(session: S, model: StoreModel): Promise<void>;
@@ -90,13 +90,13 @@ interface TablesEngine<S extends Session> extends Pick<RawTables, 'name' | 'whol
   insert(session: S, table: RawTable, rows: readonly RawRow[]): Promise<void>;
   /** Makes what follows from the tables, such as the views. */
   complete(session: S, model: StoreModel): Promise<void>;
-  /** Says that the store is whole. */
+  /** Marks the store as complete. */
   mark(session: S): Promise<void>;
   explain(error: unknown): unknown;
 }
 
 /** A copy never replaces a store. */
-export const storeExists = (store: string): PlatError =>
+export const storeExistsError = (store: string): PlatError =>
   platError('usage', { reason: `A store already exists at ${store}.` });
 
 /** The tables of a store on an engine. */
@@ -106,7 +106,7 @@ export function tablesOn<S extends Session>(engine: TablesEngine<S>): RawTables 
     rows: rowsOn(session),
     prepare: (model, tables) =>
       engine.transaction(session, 'write', async () => {
-        if (await engine.isWhole(session)) throw storeExists(name);
+        if (await engine.isWhole(session)) throw storeExistsError(name);
         await engine.prepare(session, model);
         await addColumns(session, engine.types, tables, await engine.columns(session));
       }),
@@ -140,7 +140,7 @@ export function tablesOn<S extends Session>(engine: TablesEngine<S>): RawTables 
     fill: (work) => engine.use((session) => work(target(session)), true),
     close: () => engine.close(),
   };
-  return watched(tables, (error) => engine.explain(error));
+  return withTranslatedErrors(tables, (error) => engine.explain(error));
 }
 
 /** Adds what tables lack: columns of fields that are not declared any more keep their values, should they come back. */
@@ -170,7 +170,7 @@ async function fillSearchTables({ run }: Session, model: StoreModel): Promise<vo
   for (const { search, columnsTable } of storedLayouts(model)) {
     if (search === undefined) continue;
     await run(sql`DELETE FROM ${name(search.table)}`);
-    await run(fillSearch(search, columnsTable, sql`TRUE`));
+    await run(insertSearchRows(search, columnsTable, sql`TRUE`));
   }
 }
 
@@ -185,15 +185,15 @@ function rawTables(model: StoreModel, columnsOf: ColumnsOf): RawTable[] {
 }
 
 /** Rows that concern only one engine are not copied. */
-const OWN_META = [
-  LOGGED,
+const UNCOPIED_META = [
+  LOGGED_CHANGES,
   ...namesOf('layout', 'oldestReader', 'oldestWriter', 'partitions', 'functions', 'changes'),
   ...namesOf('file', 'timeline', 'serverStart'),
 ];
 
 const listed = (columns: readonly string[]): Sql => join(columns.map(name), ', ');
 
-const cellOf = (raw: unknown): RawValue => {
+const rawValueOf = (raw: unknown): RawValue => {
   if (typeof raw === 'boolean') return Number(raw);
   return typeof raw === 'string' || typeof raw === 'number' ? raw : null;
 };
@@ -201,12 +201,12 @@ const cellOf = (raw: unknown): RawValue => {
 const rowsOn =
   (session: Session): ReadRows =>
   async ({ name: table, key, columns }, after, limit) => {
-    const stays = sql`name NOT IN (${join(OWN_META.map(bind), ', ')})`;
+    const stays = sql`name NOT IN (${join(UNCOPIED_META.map(bind), ', ')})`;
     const kept = table === 'plat_meta' ? stays : sql`TRUE`;
     const beyond = after === undefined ? sql`TRUE` : sql`(${listed(key)}) > (${join(after.map(bind), ', ')})`;
     const rows = await session.rows(sql`SELECT ${listed(columns)} FROM ${name(table)}
       WHERE ${kept} AND ${beyond} ORDER BY ${listed(key)} LIMIT ${integer(limit)}`);
-    return rows.map((row) => columns.map((column) => cellOf(row[column])));
+    return rows.map((row) => columns.map((column) => rawValueOf(row[column])));
   };
 
 /** Deletes rows by their keys. */
@@ -218,7 +218,7 @@ async function deleteRows(
   if (gone.length === 0) return;
   const keys = gone.map((row) => Object.fromEntries(key.map((column, at) => [column, row[at] ?? null])));
   const columns = new Map(key.map((column) => [column, kinds.get(column) ?? 'text'] as const));
-  const these = dialect.rowsOf(bind(JSON.stringify(keys)), 'v', columns);
+  const these = dialect.objectTable(bind(JSON.stringify(keys)), 'v', columns);
   await run(sql`DELETE FROM ${name(table)} WHERE (${listed(key)}) IN (SELECT ${listed(key)} FROM ${these})`);
 }
 

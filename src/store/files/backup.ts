@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { platError } from '../../errors/index.ts';
-import { mustLieAlone } from './beside.ts';
+import { mustHaveNoLogFiles } from './beside.ts';
 import { PartialFile } from './partial-file.ts';
 
 /** Where a backup comes from, and how it is written and checked. */
@@ -19,7 +19,7 @@ interface BackupParts {
 
 /** @throws PlatError `usage` if the file exists; `storeDamaged` if the copy is damaged */
 export async function makeBackup(file: string, { source, write, faultOf }: BackupParts): Promise<void> {
-  mustBeFree(file);
+  mustNotExist(file);
   using partial = new PartialFile(file, '.partial');
   await write(partial.path);
   const fault = await faultOf(partial.path);
@@ -27,11 +27,11 @@ export async function makeBackup(file: string, { source, write, faultOf }: Backu
     const reason = `its copy does not pass the check (${fault}), and was not kept`;
     throw platError('storeDamaged', { store: source, reason });
   }
-  mustBeFree(file);
-  partial.takePlace();
+  mustNotExist(file);
+  partial.replaceTarget();
 }
 
-function mustBeFree(file: string): void {
+function mustNotExist(file: string): void {
   if (existsSync(file)) throw platError('usage', { reason: `${file} exists already.` });
-  mustLieAlone(file);
+  mustHaveNoLogFiles(file);
 }

@@ -7,10 +7,10 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { processWithoutFile } from './lock-holders.ts';
-import { BESIDE } from './partial-file.ts';
+import { DATABASE_FILE_ENDINGS } from './partial-file.ts';
 
 /** Whether there is no file, or an empty one. */
-export const isBlank = (path: string): boolean =>
+export const isEmptyFile = (path: string): boolean =>
   (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 
 /** @throws PlatError `storeDenied` if a process is known to write the log of another file of this name */
@@ -27,23 +27,24 @@ export function mustNotBeInUse(path: string): void {
  * @param name kept files get this name and their ending
  * @returns the names of kept files: a log may contain the last writes; the others are worthless without their file
  */
-export function setAside(path: string, name: string): readonly string[] {
+export function setAsideLogFiles(path: string, name: string): readonly string[] {
   const kept: string[] = [];
-  for (const end of BESIDE) {
-    const [lies, aside] = [`${path}${end}`, `${name}${end}`];
-    if (end === '-shm' || isBlank(lies)) rmSync(lies, { force: true });
+  for (const end of DATABASE_FILE_ENDINGS) {
+    const [from, to] = [`${path}${end}`, `${name}${end}`];
+    if (end === '-shm' || isEmptyFile(from)) rmSync(from, { force: true });
     else {
-      renameSync(lies, aside);
-      kept.push(aside);
+      renameSync(from, to);
+      kept.push(to);
     }
   }
   return kept;
 }
 
 /** An unused name for a file that had this one. */
-export function freeName(path: string, now: number): string {
+export function unusedName(path: string, now: number): string {
   const name = `${path}.replaced-${timestampFrom(now).replace(/[-:]|\.\d+/g, '')}`;
-  const isFree = (each: string): boolean => ['', ...BESIDE].every((end) => !existsSync(`${each}${end}`));
+  const isFree = (each: string): boolean =>
+    ['', ...DATABASE_FILE_ENDINGS].every((end) => !existsSync(`${each}${end}`));
   for (let count = 1; ; count++) {
     const each = count === 1 ? name : `${name}-${count}`;
     if (isFree(each)) return each;
@@ -51,8 +52,8 @@ export function freeName(path: string, now: number): string {
 }
 
 /** @throws PlatError `usage` if a file of this name would use the files next to it as its own */
-export function mustLieAlone(path: string): void {
-  const found = BESIDE.map((end) => `${path}${end}`).find((each) => existsSync(each));
+export function mustHaveNoLogFiles(path: string): void {
+  const found = DATABASE_FILE_ENDINGS.map((end) => `${path}${end}`).find((each) => existsSync(each));
   if (found === undefined) return;
   const reason = `${found} exists already, and would be taken for a part of ${path}. Move it away.`;
   throw platError('usage', { reason });

@@ -33,7 +33,7 @@ function lookOnce(path: string): number | undefined {
 }
 
 /** The other process that has the write lock of a store, in words; null if none is known. */
-export function writerOf(path: string): string | null {
+export function describeWriter(path: string): string | null {
   const log = identityOf(`${path}-shm`);
   const isWriting = ({ file, first, isExclusive }: Lock): boolean =>
     file === log && first === WRITING && isExclusive;

@@ -8,7 +8,7 @@ import { PlatError, platError } from '../../errors/index.ts';
 import { openPrivateFile } from './private-file.ts';
 
 /** The endings of the files that SQLite keeps beside a database. */
-export const BESIDE = ['-wal', '-shm', '-journal'] as const;
+export const DATABASE_FILE_ENDINGS = ['-wal', '-shm', '-journal'] as const;
 
 /** The error of a copy into a file. A copy reads its source, so if a disk has no room, that is the file's. */
 export function copyError(error: unknown, file: string): unknown {
@@ -38,7 +38,7 @@ export class PartialFile implements Disposable {
   readonly #remove = (): void => {
     // Another process may be filling the same file in the meantime, and owns the file at this path.
     if (!this.#isOwn()) return;
-    for (const end of ['', ...BESIDE]) rmSync(`${this.path}${end}`, { force: true });
+    for (const end of ['', ...DATABASE_FILE_ENDINGS]) rmSync(`${this.path}${end}`, { force: true });
   };
 
   /** @param ending of the temporary name */
@@ -46,7 +46,7 @@ export class PartialFile implements Disposable {
     this.#file = file;
     this.path = `${file}${ending}`;
     try {
-      for (const end of ['', ...BESIDE]) rmSync(`${this.path}${end}`, { force: true });
+      for (const end of ['', ...DATABASE_FILE_ENDINGS]) rmSync(`${this.path}${end}`, { force: true });
       this.#descriptor = openPrivateFile(this.path);
     } catch (error) {
       throw existsSync(this.path) ? error : writeError(error, file, this.path);
@@ -58,7 +58,7 @@ export class PartialFile implements Disposable {
    * Gives the complete file its name, and the mode of the file that it replaces.
    * @throws PlatError `failed` if another process is filling the same file
    */
-  takePlace(): void {
+  replaceTarget(): void {
     if (!existsSync(this.path) || !this.#isOwn()) {
       throw platError('failed', { reason: `Another process is writing ${this.#file}.` });
     }

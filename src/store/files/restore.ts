@@ -29,11 +29,11 @@ import { keyOf } from '../keys/key-store.ts';
 import type { Session } from '../session.ts';
 import { metaRows } from '../state/meta.ts';
 import type { ResourceStatus, Store } from '../store.ts';
-import { freeName, mustNotBeInUse, setAside } from './beside.ts';
+import { mustNotBeInUse, setAsideLogFiles, unusedName } from './beside.ts';
 import { copyError, PartialFile } from './partial-file.ts';
 
-export interface Occupied {
-  readonly before: Before | undefined;
+export interface LockedStore {
+  readonly before: ReplacedStore | undefined;
   readonly remarks: string[];
   readonly release: () => void;
 }
@@ -41,12 +41,12 @@ export interface Occupied {
 /** What the engine of a file does for a restore. */
 export interface FileEngine {
   /** Locks every other process out of the store. @throws PlatError `failed` if one has it open */
-  occupy(path: string): Promise<Occupied>;
+  lockStore(path: string): Promise<LockedStore>;
   /** Copies a backup, including the log of one that was copied by hand. */
   copy(backup: string, to: string): Promise<void>;
   open(path: string, clock: Clock): Promise<Store>;
   /** Waits until no other process creates a file of this name. */
-  takeTurn(path: string): Disposable;
+  lockName(path: string): Disposable;
 }
 
 export interface Restore {
@@ -77,14 +77,14 @@ export interface Restored {
 }
 
 /** What is known of the replaced store. */
-export interface Before {
+export interface ReplacedStore {
   /** Milliseconds since 1970. */
   readonly newest: number;
   readonly keys: readonly KeyRecord[];
 }
 
 /** As far as its moments can be read. @throws Damage for keys that cannot */
-export async function readBefore({ rows }: Session): Promise<Before> {
+export async function readReplacedStore({ rows }: Session): Promise<ReplacedStore> {
   const found = await rows(metaRows('lastStamp', 'settled'));
   const moments = found.map(({ name, value }) =>
     name === 'settled' ? Number(value) : Date.parse(String(value)),
@@ -94,7 +94,7 @@ export async function readBefore({ rows }: Session): Promise<Before> {
 }
 
 /** A last timestamp that is this far ahead of the clock was set by a wrong clock. */
-const AHEAD = 3_600_000;
+const MAX_AHEAD = 3_600_000;
 
 /**
  * @throws PlatError `usage` if there is no backup; `failed` if the store is in use or the backup is damaged;
@@ -104,29 +104,29 @@ export async function restore(
   engine: FileEngine,
   { path: named, backup, clock = systemClock, onProgress, link = linkSync }: Restore,
 ): Promise<Restored> {
-  const path = behindLinks(named);
+  const path = resolveLinks(named);
   if (existsSync(backup) && existsSync(path) && realpathSync(backup) === realpathSync(path)) {
     throw platError('usage', { reason: `${backup} is the store itself, and not a backup of it.` });
   }
   mustNotBeInUse(path);
-  const occupied = await engine.occupy(path);
+  const occupied = await engine.lockStore(path);
   try {
-    using taken = new PartialFile(path, '.restoring');
-    const partial = taken.path;
+    using copy = new PartialFile(path, '.restoring');
+    const partial = copy.path;
     await copyBackup(engine, backup, partial, path);
     const remarks = occupied.remarks;
     const now = clock.now();
     const newest = occupied.before?.newest ?? Number.NEGATIVE_INFINITY;
-    const isAhead = newest > now + AHEAD;
+    const isAhead = newest > now + MAX_AHEAD;
     if (isAhead) {
       remarks.push(
         `the last timestamp of the store that was there, ${timestampFrom(newest)}, lay ahead of the clock and was left behind`,
       );
     }
     const notBefore = isAhead ? now : Math.max(now, newest + 1);
-    const made = await renew(engine, partial, backup, notBefore, clock, onProgress);
+    const made = await checkAndBeginEpoch(engine, partial, backup, notBefore, clock, onProgress);
     occupied.release();
-    const kept = takePlace(engine, partial, path, now, link);
+    const kept = replaceStore(engine, partial, path, now, link);
     const { keys, ...facts } = made;
     const changes = compareKeys(occupied.before?.keys ?? [], keys);
     return {
@@ -142,7 +142,7 @@ export async function restore(
 }
 
 /** The file behind a path: a symbolic link stays, and its target is replaced. */
-function behindLinks(path: string): string {
+function resolveLinks(path: string): string {
   const place = lstatSync(path, { throwIfNoEntry: false });
   if (place?.isSymbolicLink() !== true) return path;
   return existsSync(path) ? realpathSync(path) : resolve(dirname(path), readlinkSync(path));
@@ -151,7 +151,7 @@ function behindLinks(path: string): string {
 async function copyBackup(engine: FileEngine, backup: string, partial: string, path: string): Promise<void> {
   mustBeReadable(backup);
   await engine.copy(backup, partial).catch((error: unknown) => {
-    throw namedAs(copyError(error, path), partial, backup);
+    throw attributeToBackup(copyError(error, path), partial, backup);
   });
 }
 
@@ -169,27 +169,27 @@ function mustBeReadable(backup: string): void {
 }
 
 /** Attributes errors of the copy to the backup. */
-function namedAs(error: unknown, partial: string, backup: string): unknown {
+function attributeToBackup(error: unknown, partial: string, backup: string): unknown {
   if (!(error instanceof PlatError)) return error;
   const reason = error.message.replaceAll(partial, backup);
   return platError('failed', { reason: `${reason} Nothing was changed.` }, { cause: error });
 }
 
-type Renewed = Pick<Restored, 'epoch' | 'lastStamp' | 'resources'> & {
+type CheckedCopy = Pick<Restored, 'epoch' | 'lastStamp' | 'resources'> & {
   readonly keys: readonly KeyRecord[];
 };
 
 /** Checks the copy completely, and begins the new epoch. @throws PlatError `failed` for a damaged backup */
-async function renew(
+async function checkAndBeginEpoch(
   engine: FileEngine,
   partial: string,
   backup: string,
   notBefore: number,
   clock: Clock,
   onProgress: Restore['onProgress'],
-): Promise<Renewed> {
+): Promise<CheckedCopy> {
   const store = await engine.open(partial, clock).catch((error: unknown) => {
-    throw namedAs(error, partial, backup);
+    throw attributeToBackup(error, partial, backup);
   });
   try {
     const faults: string[] = [];
@@ -218,7 +218,7 @@ const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
  * Replaces the store with the copy, so that the store's name exists at every moment; on a file system without hard
  * links, except between two renames.
  */
-function takePlace(
+function replaceStore(
   engine: FileEngine,
   partial: string,
   path: string,
@@ -226,18 +226,18 @@ function takePlace(
   link: NonNullable<Restore['link']>,
 ): string | undefined {
   sync(partial);
-  using _ = engine.takeTurn(path);
-  const name = freeName(path, now);
+  using _ = engine.lockName(path);
+  const name = unusedName(path, now);
   const kept = existsSync(path) ? name : undefined;
-  if (kept !== undefined && !hasLinked(path, kept, link)) renameSync(path, kept);
+  if (kept !== undefined && !tryLink(path, kept, link)) renameSync(path, kept);
   // Only a file that was deleted, or could not be opened, still has a log.
-  const [log] = setAside(path, name);
+  const [log] = setAsideLogFiles(path, name);
   renameSync(partial, path);
   sync(dirname(path));
   return kept ?? log;
 }
 
-function hasLinked(path: string, name: string, link: NonNullable<Restore['link']>): boolean {
+function tryLink(path: string, name: string, link: NonNullable<Restore['link']>): boolean {
   try {
     link(path, name);
     return true;

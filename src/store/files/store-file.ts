@@ -7,10 +7,10 @@ import { accessSync, closeSync, constants, openSync, readSync, type Stats, statS
 import { dirname, join } from 'node:path';
 import { type PlatError, platError } from '../../errors/index.ts';
 import { codeOf } from '../../shared/error-code.ts';
-import { BEGINNING, kindOf } from '../../shared/file-kind.ts';
-import { BESIDE } from './partial-file.ts';
+import { DETECTION_BYTES, kindOf } from '../../shared/file-kind.ts';
+import { DATABASE_FILE_ENDINGS } from './partial-file.ts';
 
-const found = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
+const statOrNone = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
 
 /** The file with which a store was opened, and its current state. */
 export class StoreFile {
@@ -27,8 +27,8 @@ export class StoreFile {
   }
 
   /** Must be called once the file is open and its log (`-wal`) exists. */
-  remember(): void {
-    this.#opened = [this.path, `${this.path}-wal`].map((each) => [each, found(each)] as const);
+  recordIdentity(): void {
+    this.#opened = [this.path, `${this.path}-wal`].map((each) => [each, statOrNone(each)] as const);
     this.#isAnother();
   }
 
@@ -38,7 +38,7 @@ export class StoreFile {
   }
 
   /** @throws PlatError `storeReplaced`: writes to a file without a name would be lost */
-  mustBeThere(): void {
+  mustNotBeReplaced(): void {
     const reason = this.trouble();
     if (reason !== undefined) throw platError('storeReplaced', { store: this.path, reason });
   }
@@ -48,7 +48,7 @@ export class StoreFile {
     for (const [path, opened] of this.#opened) {
       if (opened === undefined) continue;
       const what = path === this.path ? "the store's file" : "the store's log (-wal)";
-      const now = found(path);
+      const now = statOrNone(path);
       if (now === undefined) return `${what} was deleted while it was in use`;
       if (now.ino !== opened.ino || now.dev !== opened.dev) return `${what} was replaced while it was in use`;
     }
@@ -68,9 +68,9 @@ export class StoreFile {
 }
 
 /** Why the operating system does not permit using a file as a store; undefined if it does. */
-export function denied(store: string): PlatError | undefined {
+export function accessError(store: string): PlatError | undefined {
   const say = (reason: string): PlatError => platError('storeDenied', { store, reason });
-  const file = found(store);
+  const file = statOrNone(store);
   if (file?.isDirectory() === true)
     return say(`it is a folder; name a file in it, such as ${join(store, 'market.db')}`);
   if (file !== undefined && !file.isFile()) return say('it is not a file');
@@ -85,16 +85,16 @@ export function denied(store: string): PlatError | undefined {
     [folder, constants.W_OK | constants.X_OK, 'writing its folder, as a store needs,'],
   ];
   for (const [path, mode, what] of places) {
-    const code = refusal(path, mode);
+    const code = accessErrorCode(path, mode);
     if (code === 'EROFS')
-      return say('it lies on a read-only file system, and a store is written also when it is read');
+      return say('it is on a read-only file system, and even reading a store writes to it');
     if (code === 'EACCES' || code === 'EPERM')
       return say(`there is no permission for ${what}`.replace(/,$/, ''));
   }
   return undefined;
 }
 
-function refusal(path: string, mode: number): string | undefined {
+function accessErrorCode(path: string, mode: number): string | undefined {
   try {
     accessSync(path, mode);
     return undefined;
@@ -104,7 +104,7 @@ function refusal(path: string, mode: number): string | undefined {
 }
 
 /** What kind of file this is if it is not a database, by its first bytes. */
-export function whatItIs(path: string): string {
+export function describeFile(path: string): string {
   const into = `"plat import --store market.db ${path}" stores what is in it`;
   const found = kindOf(beginningOf(path));
   switch (found.kind) {
@@ -113,7 +113,7 @@ export function whatItIs(path: string): string {
     case 'table':
       return `it is a table (${found.header}…); ${into}`;
     case 'gzip':
-      return `it is packed by gzip; "gzip -dc ${path}" unpacks it, and where records are in it, ${into}`;
+      return `it is compressed with gzip; "gzip -dc ${path}" unpacks it, and where records are in it, ${into}`;
     case 'foreign':
       return `it is ${found.what}`;
     case 'sqlite': // the header is a database's, but the rest is not
@@ -123,14 +123,14 @@ export function whatItIs(path: string): string {
 }
 
 /** Whether a file is an SQLite database, or one that SQLite keeps beside a database. */
-export const isOfDatabase = (path: string): boolean =>
-  ['', ...BESIDE].some(
+export const isDatabaseFile = (path: string): boolean =>
+  ['', ...DATABASE_FILE_ENDINGS].some(
     (end) =>
       path.endsWith(end) && kindOf(beginningOf(path.slice(0, path.length - end.length))).kind === 'sqlite',
   );
 
 function beginningOf(path: string): Buffer {
-  const bytes = Buffer.alloc(BEGINNING);
+  const bytes = Buffer.alloc(DETECTION_BYTES);
   try {
     const descriptor = openSync(path, 'r');
     try {

@@ -1,8 +1,8 @@
 /** The keys of a store, and their use. Only the hash of a token is stored. */
 import { KEY_KINDS, type KeyRecord } from '../../access/index.ts';
-import { columnKinds, textOf } from '../../compile/column-value.ts';
+import { columnKinds, textOrNull } from '../../compile/column-value.ts';
 import { bind, join, type Sql, sql } from '../../compile/fragment.ts';
-import { Damage, storedJson } from '../../records/damage.ts';
+import { Damage, parseStoredJson } from '../../records/damage.ts';
 import type { OwnTables, Row } from '../session.ts';
 
 /** The use of a key since it was last recorded. Moments are timestamps, or numbers until they are recorded. */
@@ -48,7 +48,7 @@ export interface KeyStore {
 }
 
 /** The row of the key whose token has a hash. */
-export const keyRows = (tokenHash: string): Sql =>
+export const selectKey = (tokenHash: string): Sql =>
   sql`SELECT * FROM plat_keys WHERE token_hash = ${bind(tokenHash)}`;
 
 /** The key in these rows. @throws Damage for a row that plat does not write */
@@ -90,7 +90,7 @@ export function keyStoreOn({ reading, locked }: OwnTables): KeyStore {
           ', ',
         );
         await run(sql`INSERT INTO plat_key_use AS u (${names})
-          SELECT ${names} FROM ${dialect.rowsOf(bind(JSON.stringify(rows)), 'v', USE)} WHERE TRUE
+          SELECT ${names} FROM ${dialect.objectTable(bind(JSON.stringify(rows)), 'v', USE)} WHERE TRUE
           ON CONFLICT (key_id) DO UPDATE SET requests = u.requests + excluded.requests, rows = u.rows + excluded.rows,
           bytes = u.bytes + excluded.bytes,
           last_request_at = coalesce(excluded.last_request_at, u.last_request_at),
@@ -115,16 +115,16 @@ const useOf = (row: Row): KeyUse => ({
   requests: Number(row.requests ?? 0),
   rows: Number(row.rows ?? 0),
   bytes: Number(row.bytes ?? 0),
-  lastRequestAt: textOf(row.last_request_at),
-  lastWindow: textOf(row.last_window),
-  lastSweepAt: textOf(row.last_sweep_at),
+  lastRequestAt: textOrNull(row.last_request_at),
+  lastWindow: textOrNull(row.last_window),
+  lastSweepAt: textOrNull(row.last_sweep_at),
 });
 
 /** @throws Damage for a row that plat does not write */
 export function keyOf(row: Row): KeyRecord {
   const kind = KEY_KINDS.find((known) => known === row.kind);
   if (kind === undefined) throw new Damage(`its key ${row.id} has an unknown kind`);
-  const systems = storedJson(row.systems, `the systems of its key ${row.id}`);
+  const systems = parseStoredJson(row.systems, `the systems of its key ${row.id}`);
   if (!Array.isArray(systems)) throw new Damage(`the systems of its key ${row.id} are not a list`);
   return {
     id: String(row.id),
@@ -133,7 +133,7 @@ export function keyOf(row: Row): KeyRecord {
     role: String(row.role),
     systems: systems.map(String),
     createdAt: String(row.created_at),
-    expiresAt: textOf(row.expires_at),
-    revokedAt: textOf(row.revoked_at),
+    expiresAt: textOrNull(row.expires_at),
+    revokedAt: textOrNull(row.revoked_at),
   };
 }

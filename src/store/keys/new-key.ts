@@ -31,7 +31,7 @@ const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
  * The name of a new key as given.
  * @throws PlatError `usage` for a name that is blank, is too long or contains control characters
  */
-export function keyName(name: string): string {
+export function checkKeyName(name: string): string {
   if (name.trim() === '') throw platError('usage', { reason: 'The name is blank; it says whose key it is.' });
   const characters = [...name];
   const at = characters.findIndex((each) => CONTROL.test(each));
@@ -54,13 +54,13 @@ export function keyName(name: string): string {
  */
 export async function createKey(
   store: Store,
-  asked: NewKey,
+  request: NewKey,
   words = PLAIN_WORDS,
 ): Promise<{ key: KeyRecord; token: string }> {
-  mustBePossible(asked, await store.model(), words);
+  mustBeValidKey(request, await store.model(), words);
   const token = makeToken();
   const createdAt = timestampFrom(Date.now());
-  const key = { id: makeKeyId(), ...asked, createdAt, revokedAt: null };
+  const key = { id: makeKeyId(), ...request, createdAt, revokedAt: null };
   await store.keys.add(key, hashToken(token));
   return { key, token };
 }
@@ -69,12 +69,12 @@ export async function createKey(
  * Rejects an identifier without characters, as of a variable that is not set: it would hide every record.
  * @throws PlatError `usage`
  */
-export function mustNameSystems(systems: readonly string[], word: string): void {
+export function mustNotBeBlank(systems: readonly string[], word: string): void {
   if (systems.some((each) => each.trim() === '')) throw platError('usage', { reason: `A ${word} is blank.` });
 }
 
 /** A role of the store. @throws PlatError `usage` that lists the roles */
-export function roleNamed({ rules }: StoreModel, name: string) {
+export function findRole({ rules }: StoreModel, name: string) {
   const role = rules.roles.get(name);
   if (role !== undefined) return role;
   const known = [...rules.roles.keys()].join(', ');
@@ -82,14 +82,14 @@ export function roleNamed({ rules }: StoreModel, name: string) {
 }
 
 /** @throws PlatError `usage` for an unknown role, a blank system, and for a floor plan key without a system */
-export function mustBePossible(
-  asked: Pick<NewKey, 'kind' | 'role' | 'systems'>,
+export function mustBeValidKey(
+  request: Pick<NewKey, 'kind' | 'role' | 'systems'>,
   model: StoreModel,
   words = PLAIN_WORDS,
 ): void {
-  roleNamed(model, asked.role);
-  mustNameSystems(asked.systems, words.system);
-  if (asked.kind === 'floorplans' && asked.systems.length === 0) {
+  findRole(model, request.role);
+  mustNotBeBlank(request.systems, words.system);
+  if (request.kind === 'floorplans' && request.systems.length === 0) {
     throw platError('usage', { reason: `A floorplans key needs at least one ${words.system}.` });
   }
 }
@@ -99,7 +99,7 @@ export function mustBePossible(
  * @param text a date, or a timestamp with a zone
  * @throws PlatError `usage`
  */
-export function expiry(text: string | undefined, { expires } = PLAIN_WORDS): string | null {
+export function parseExpiry(text: string | undefined, { expires } = PLAIN_WORDS): string | null {
   if (text === undefined) return null;
   const timestamp = canonicalTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   if (timestamp !== undefined) return timestamp;

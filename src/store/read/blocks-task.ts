@@ -7,20 +7,20 @@ import type { BlocksPlan } from '../../compile/blocks-plan.ts';
 import type { KeptRange } from '../../compile/read.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
 import type { Deflated } from '../../shared/gzip-member.ts';
-import { type Changes, changesIn } from '../changes/change-follower.ts';
+import { type Changes, readChanges } from '../changes/change-follower.ts';
 import type { Row } from '../session.ts';
 import { readBody } from './body-step.ts';
-import type { Deflating } from './deflating.ts';
+import type { Deflate } from './deflating.ts';
 import type { Piece } from './linked-body.ts';
-import type { BodyMaking } from './made-body.ts';
+import type { BodyContext } from './made-body.ts';
 import type { OwnedBody } from './page-memory.ts';
-import { ask, type Steps } from './read-steps.ts';
+import { requestStatement, type Steps } from './read-steps.ts';
 
 /**
  * Records per block. A page of such blocks is a thirtieth larger than a page that is deflated as a whole; with 16
  * records, a fifteenth.
  */
-const RECORDS = 32;
+const RECORDS_PER_BLOCK = 32;
 
 /** A block that was read. */
 export interface ReadBlock extends KeptRange {
@@ -33,8 +33,8 @@ export interface ReadBlock extends KeptRange {
 }
 
 /** What is needed to make blocks. */
-export interface BlocksMaking extends BodyMaking {
-  readonly deflate: Deflating;
+export interface BlocksContext extends BodyContext {
+  readonly deflate: Deflate;
 }
 
 /** A page of blocks: the numbers of cached blocks, and the blocks that were read. */
@@ -55,10 +55,10 @@ export interface BlocksPage {
 /**
  * A hash of the key of a record whose values another record contains. Two keys with the same hash are treated as one.
  */
-export const linkHash = (resource: string, key: string): number => hashed(key, hashed(resource, OFFSET));
+export const linkHash = (resource: string, key: string): number => fnv1a(key, fnv1a(resource, OFFSET));
 
 /** FNV-1a over the characters: for such short texts, a call of a native hash would cost more. */
-function hashed(text: string, start: number): number {
+function fnv1a(text: string, start: number): number {
   let hash = start;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
   return hash >>> 0;
@@ -67,11 +67,16 @@ function hashed(text: string, start: number): number {
 const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
 
-export function* blocksPage(plan: BlocksPlan, making: BlocksMaking): Steps<BlocksPage> {
+export function* blocksSteps(plan: BlocksPlan, context: BlocksContext): Steps<BlocksPage> {
   const { stamp, since, kept, limit } = plan;
   const from = { position: since };
-  const { rows: seen } = yield* ask({ gives: 'rows', statement: plan.changes, slots: from, isKept: true });
-  const changes = changesIn(since, [...seen]);
+  const { rows: seen } = yield* requestStatement({
+    gives: 'rows',
+    statement: plan.changes,
+    slots: from,
+    isKept: true,
+  });
+  const changes = readChanges(since, [...seen]);
   const page = { stamp, changes, rows: 0, last: plan.after, more: false };
   // Nothing in the cache can be used, so the page is planned again.
   if (changes.kind !== 'records' && kept.length > 0) return { ...page, parts: [] };
@@ -83,7 +88,9 @@ export function* blocksPage(plan: BlocksPlan, making: BlocksMaking): Steps<Block
   for (const [index, range] of [...kept, undefined].entries()) {
     if (left === 0) break;
     const isGap = range === undefined || range.after !== reached;
-    const blocks = isGap ? yield* readRange(plan, { making, texts }, reached, range?.after, left) : [];
+    const blocks = isGap
+      ? yield* readRange(plan, { making: context, texts }, reached, range?.after, left)
+      : [];
     for (const block of blocks) {
       parts.push(block);
       left -= block.rows;
@@ -97,22 +104,22 @@ export function* blocksPage(plan: BlocksPlan, making: BlocksMaking): Steps<Block
       if (range.rows > 0) end = range.lastKey;
       continue;
     }
-    for (const block of yield* readRange(plan, { making, texts }, range.after, range.last, left)) {
+    for (const block of yield* readRange(plan, { making: context, texts }, range.after, range.last, left)) {
       parts.push(block);
       left -= block.rows;
       end = block.lastKey;
     }
     break;
   }
-  const read = { ...page, parts, rows: limit - left, last: end, ...joined(texts, making) };
+  const read = { ...page, parts, rows: limit - left, last: end, ...joinTexts(texts, context) };
   if (left > 0) return read;
   const slots = { 'last-key': end };
-  const [next] = (yield* ask({ gives: 'rows', statement: plan.more, slots, isKept: true })).rows;
+  const [next] = (yield* requestStatement({ gives: 'rows', statement: plan.more, slots, isKept: true })).rows;
   return { ...read, more: next !== undefined };
 }
 
 /** The texts of several ranges as one. */
-function joined(texts: readonly Partial<OwnedBody>[], { memory }: BodyMaking): Partial<OwnedBody> {
+function joinTexts(texts: readonly Partial<OwnedBody>[], { memory }: BodyContext): Partial<OwnedBody> {
   const [first] = texts;
   if (first === undefined || texts.length === 1) return first ?? {};
   const bodies = texts.map(({ body = EMPTY }) => Buffer.from(body.buffer, body.byteOffset, body.byteLength));
@@ -129,15 +136,15 @@ function joined(texts: readonly Partial<OwnedBody>[], { memory }: BodyMaking): P
 /** The records of a range in blocks, up to a number of them. @param texts receives theirs @param upTo absent: to the end */
 function* readRange(
   plan: BlocksPlan,
-  { making, texts: kept }: { readonly making: BlocksMaking; readonly texts: Partial<OwnedBody>[] },
+  { making, texts: kept }: { readonly making: BlocksContext; readonly texts: Partial<OwnedBody>[] },
   after: string,
   upTo: string | undefined,
   limit: number,
 ): Steps<readonly ReadBlock[]> {
   const statement = upTo === undefined ? plan.beyond : plan.within;
   const slots = { 'after-key': after, limit, ...(upTo === undefined ? {} : { 'up-to': upTo }) };
-  const asked = { gives: 'records', statement, slots, isKept: true } as const;
-  const { given, marked } = yield* readBody(asked, plan.linking, making);
+  const request = { gives: 'records', statement, slots, isKept: true } as const;
+  const { given, marked } = yield* readBody(request, plan.linking, making);
   const { rows, body = EMPTY, release } = given;
   const records = [...rows].map(recordOf);
   // An empty range is cached as well.
@@ -146,17 +153,17 @@ function* readRange(
   const ends: number[] = [];
   let begin = after;
   let end = -1;
-  for (let first = 0; first < records.length; first += RECORDS) {
-    const found = records.slice(first, first + RECORDS);
+  for (let first = 0; first < records.length; first += RECORDS_PER_BLOCK) {
+    const found = records.slice(first, first + RECORDS_PER_BLOCK);
     const lastKey = found.at(-1)?.key ?? '';
-    const isEnd = first + RECORDS >= records.length && records.length < limit;
+    const isEnd = first + RECORDS_PER_BLOCK >= records.length && records.length < limit;
     const last = isEnd && upTo !== undefined ? upTo : lastKey;
     ranges.push({ after: begin, last, rows: found.length, lastKey });
     end = found.reduce((at, { size }) => at + 1 + size, end);
     ends.push(end);
     begin = last;
   }
-  const texts = textsIn(body, marked?.pieces(ends) ?? piecesBetween(ends));
+  const texts = splitTexts(body, marked?.pieces(ends) ?? piecesBetween(ends));
   const blocks = texts.flatMap(({ text, links }, index): ReadBlock[] => {
     const range = ranges[index];
     if (range === undefined) return [];
@@ -185,7 +192,7 @@ const piecesBetween = (ends: readonly number[]): readonly Piece[] =>
   ends.map((end, index) => ({ length: end - (ends[index - 1] ?? -1) - 1, links: [] }));
 
 /** The parts of a body, which are separated by commas. @throws Damage if they are not */
-function textsIn(
+function splitTexts(
   body: Uint8Array,
   pieces: readonly Piece[],
 ): readonly { readonly text: Uint8Array; readonly links: Piece['links'] }[] {
@@ -200,7 +207,7 @@ function textsIn(
   return texts;
 }
 
-const NOT_WHOLE = 'a page of it has other texts than its records';
+const NOT_WHOLE = 'a page does not consist of the texts of its records';
 
 /** @throws DamagedRecord for a record without a text */
 function recordOf({ k, size }: Row): { readonly key: string; readonly size: number } {

@@ -6,10 +6,17 @@ import type { PlannedStatement } from '../../compile/page-plan.ts';
 import type { LinkedTexts } from '../../compile/text/linked-texts.ts';
 import { NO_TEXT } from '../../shared/byte-texts.ts';
 import type { Row } from '../session.ts';
-import { LinkedBody, withoutOf } from './linked-body.ts';
-import type { SeenFragments } from './linked-fragments.ts';
-import { type BodyMaking, checkedBody, filledBody, Room } from './made-body.ts';
-import { type Ask, ask, type FragmentOf, type Given, NOTHING, type Steps } from './read-steps.ts';
+import { LinkedBody, textWithoutRecord } from './linked-body.ts';
+import type { SnapshotFragments } from './linked-fragments.ts';
+import { type BodyContext, checkBody, FillBuffer, fillBody } from './made-body.ts';
+import {
+  type FragmentOf,
+  NO_RESULT,
+  requestStatement,
+  type StatementRequest,
+  type StatementResult,
+  type Steps,
+} from './read-steps.ts';
 
 /** What the placeholders of a body stand for. */
 interface Linking {
@@ -20,22 +27,26 @@ interface Linking {
 
 /** A body as it will be sent, and as it was read, possibly with placeholders; absent if it can have none. */
 interface Read {
-  readonly given: Given;
+  readonly given: StatementResult;
   readonly marked?: LinkedBody;
 }
 
 /** @throws whatever the check of the body throws */
-export function* readBody(asked: Ask, linking: Linking | undefined, making: BodyMaking): Steps<Read> {
+export function* readBody(
+  request: StatementRequest,
+  linking: Linking | undefined,
+  context: BodyContext,
+): Steps<Read> {
   if (linking === undefined) {
-    const { commas, ...given } = yield* ask(asked);
-    return { given: checkedBody(given, making, commas && (() => commas)) };
+    const { commas, ...given } = yield* requestStatement(request);
+    return { given: checkBody(given, context, commas && (() => commas)) };
   }
   const { linked, changes } = linking;
-  const { position } = making.fragments;
-  let seen: SeenFragments | undefined;
-  const heard = (rows: readonly Row[]): SeenFragments =>
-    (seen ??= making.fragments.seenBy(linked, position, rows));
-  const without = linked.links.map(withoutOf);
+  const { position } = context.fragments;
+  let seen: SnapshotFragments | undefined;
+  const receiveChanges = (rows: readonly Row[]): SnapshotFragments =>
+    (seen ??= context.fragments.forSnapshot(linked, position, rows));
+  const without = linked.links.map(textWithoutRecord);
   const fragmentOf: FragmentOf = (link, bytes, start = 0, end = 0) => {
     if (bytes === undefined) return without[link];
     const found = seen?.find(link, bytes, start, end) ?? NO_TEXT;
@@ -43,23 +54,28 @@ export function* readBody(asked: Ask, linking: Linking | undefined, making: Body
   };
   const count = linked.links.length;
   // Blocks need to know which records their texts contain, so all of their placeholders stay.
-  const links = asked.gives === 'records' ? { count } : { count, fragmentOf };
-  const [changed = NOTHING, { commas, ...given } = NOTHING] = yield [
-    { gives: 'rows', statement: changes, slots: { position }, isKept: true, heard },
-    { ...asked, links },
+  const links = request.gives === 'records' ? { count } : { count, fragmentOf };
+  const [changed = NO_RESULT, { commas, ...given } = NO_RESULT] = yield [
+    { gives: 'rows', statement: changes, slots: { position }, isKept: true, heard: receiveChanges },
+    { ...request, links },
   ];
   const { body, rows } = given;
   if (body === undefined) return { given };
-  const room = new Room(body, making);
-  const marked = new LinkedBody(body, linked, heard([...changed.rows]), commas, room.take);
-  if (asked.gives === 'records') marked.readKeys();
-  if (marked.isFilled) return { given: checkedBody(given, making, () => commas ?? []), marked };
+  const room = new FillBuffer(body, context);
+  const marked = new LinkedBody(body, linked, receiveChanges([...changed.rows]), commas, room.take);
+  if (request.gives === 'records') marked.readKeys();
+  if (marked.isFilled) return { given: checkBody(given, context, () => commas ?? []), marked };
   const { lacking } = marked;
   if (lacking.length > 0) {
     const slots = { links: JSON.stringify(lacking) };
-    const found = yield* ask({ gives: 'rows', statement: linked.fragments, slots, isKept: true });
-    marked.supply([...found.rows]);
+    const found = yield* requestStatement({
+      gives: 'rows',
+      statement: linked.fragments,
+      slots,
+      isKept: true,
+    });
+    marked.addFragments([...found.rows]);
   }
-  const filled = { rows, ...filledBody(given, marked, making, room) };
-  return { given: checkedBody(filled, making, (page) => marked.commasIn(page)), marked };
+  const filled = { rows, ...fillBody(given, marked, context, room) };
+  return { given: checkBody(filled, context, (page) => marked.commasIn(page)), marked };
 }

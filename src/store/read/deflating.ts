@@ -5,7 +5,7 @@
 import { type Deflated, deflatePart, deflatePartNow } from '../../shared/gzip-member.ts';
 import { PromiseQueue } from '../../shared/promise-queue.ts';
 
-export type Deflating = (text: Uint8Array) => Deflated | Promise<Deflated>;
+export type Deflate = (text: Uint8Array) => Deflated | Promise<Deflated>;
 
 /**
  * The same level as for pages that are compressed when they are sent: the first client to walk a collection waits for
@@ -15,9 +15,9 @@ const LEVEL = 2;
 /** The number of texts that are compressed at once, each of which needs memory of its own. */
 const AT_ONCE = 4;
 
-export const deflatingNow = (text: Uint8Array): Deflated => deflatePartNow(text, LEVEL);
+export const deflateNow = (text: Uint8Array): Deflated => deflatePartNow(text, LEVEL);
 
-export function deflatingLater(): Deflating {
+export function makeQueuedDeflate(): Deflate {
   const queues = Array.from({ length: AT_ONCE }, () => new PromiseQueue());
   let next = 0;
   return (text) => {

@@ -6,14 +6,14 @@ import { mustNotBeTooLarge } from './largest-answer.ts';
 import { type OwnedBody, PageMemory, SMALLEST } from './page-memory.ts';
 
 /** A body of one text. @throws TooLarge */
-export function bodyOf(text: string): Buffer {
+export function bodyOfText(text: string): Buffer {
   const body = Buffer.from(text);
   mustNotBeTooLarge(body.length);
   return body;
 }
 
 /** The memory of the pages that this process reads. */
-export const memories = new PageMemory((length) => new ArrayBuffer(length));
+export const pageMemory = new PageMemory((length) => new ArrayBuffer(length));
 
 const COMMA = Buffer.from(',');
 /** The size of the last page in bytes, with which the buffer of the next one starts, so that it need not grow. */
@@ -53,7 +53,7 @@ export class GrowingBody {
       return;
     }
     if (this.#only !== undefined) {
-      this.#bytes = Buffer.from(memories.take(Math.max(usual, most)));
+      this.#bytes = Buffer.from(pageMemory.take(Math.max(usual, most)));
       this.#only.copy(this.#bytes);
       this.#only = undefined;
     }
@@ -78,11 +78,11 @@ export class GrowingBody {
   release(): void {
     const { buffer, length } = this.#bytes;
     this.#bytes = Buffer.alloc(0);
-    if (length > 0) memories.release(buffer);
+    if (length > 0) pageMemory.release(buffer);
   }
 
   #grow(length: number): void {
-    const larger = Buffer.from(memories.take(length));
+    const larger = Buffer.from(pageMemory.take(length));
     larger.set(this.#bytes.subarray(0, this.#length));
     this.release();
     this.#bytes = larger;

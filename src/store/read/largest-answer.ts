@@ -10,10 +10,10 @@ const LARGEST_ANSWER = 256;
 export const MOST_BYTES = LARGEST_ANSWER * 1_000_000;
 
 /** @param cause the error of an engine that stopped by itself */
-export const answerTooLarge = (cause?: unknown): PlatError =>
+export const answerTooLargeError = (cause?: unknown): PlatError =>
   platError('answerTooLarge', { megabytes: LARGEST_ANSWER }, cause === undefined ? {} : { cause });
 
-/** @throws PlatError `answerTooLarge` */
+/** @throws PlatError `answerTooLargeError` */
 export function mustNotBeTooLarge(bytes: number, most = MOST_BYTES): void {
-  if (bytes > most) throw answerTooLarge();
+  if (bytes > most) throw answerTooLargeError();
 }

@@ -5,10 +5,10 @@
 import { NAME_MARK } from '../../compile/layout/index.ts';
 import { LINK_MARK, type LinkedTexts, type PlannedLink } from '../../compile/text/linked-texts.ts';
 import { NO_TEXT } from '../../shared/byte-texts.ts';
-import { parsedJson } from '../../shared/json.ts';
-import { perObject } from '../../shared/per-object.ts';
+import { tryParseJson } from '../../shared/json.ts';
+import { memoizePerObject } from '../../shared/per-object.ts';
 import type { Row } from '../session.ts';
-import type { SeenFragments } from './linked-fragments.ts';
+import type { SnapshotFragments } from './linked-fragments.ts';
 
 /** A part of a body: its bytes with its fragments, and the records of these fragments. */
 export interface Piece {
@@ -17,7 +17,7 @@ export interface Piece {
 }
 
 /** A fragment that has to be read: the name of its link, and a key. */
-interface Lacking {
+interface MissingFragment {
   readonly link: string;
   readonly key: string;
 }
@@ -33,7 +33,7 @@ const [NO_KEY, LACKING] = [-2, NO_TEXT];
 export class LinkedBody {
   readonly #body: Buffer;
   readonly #linked: LinkedTexts;
-  readonly #seen: SeenFragments;
+  readonly #seen: SnapshotFragments;
   readonly #without: readonly Buffer[];
   readonly #commas: readonly number[] | undefined;
   /** Where the placeholders begin, and where they end. */
@@ -48,7 +48,7 @@ export class LinkedBody {
   /** The keys of each placeholder. */
   #keys: readonly (readonly (string | null)[])[] = [];
   #growth: readonly number[] | undefined;
-  /** Texts of neighboring links without a key, by the first and the last of them. */
+  /** The texts of runs of consecutive links without a key, by the first and last link of the run. */
   readonly #runs: Buffer[] = [];
   /** The bytes of the filled body, if it was written into its room at once. */
   readonly written: number | undefined;
@@ -61,7 +61,7 @@ export class LinkedBody {
   constructor(
     body: Uint8Array,
     linked: LinkedTexts,
-    seen: SeenFragments,
+    seen: SnapshotFragments,
     commas?: readonly number[],
     room?: () => Uint8Array | undefined,
   ) {
@@ -69,7 +69,7 @@ export class LinkedBody {
     this.#linked = linked;
     this.#seen = seen;
     this.#commas = commas;
-    this.#without = linked.links.map(withoutOf);
+    this.#without = linked.links.map(textWithoutRecord);
     let to: Uint8Array | undefined;
     let [from, at] = [0, 0];
     for (let start = this.#body.indexOf(MARK); start >= 0; ) {
@@ -101,12 +101,12 @@ export class LinkedBody {
   }
 
   /** What must be read before the body can be filled, in the order of the keys, so that neighbors share pages of the engine. */
-  get lacking(): readonly Lacking[] {
+  get lacking(): readonly MissingFragment[] {
     return [...this.#lacking].flatMap(([link, keys]) => [...keys].toSorted().map((key) => ({ link, key })));
   }
 
   /** @param rows the fragments that were missing; those that are not among the rows do not exist */
-  supply(rows: readonly Row[]): void {
+  addFragments(rows: readonly Row[]): void {
     const texts = new Map<string, Map<string, Uint8Array>>();
     for (const { link, key, text } of rows) {
       texts.getOrInsertComputed(String(link), () => new Map()).set(String(key), bytesOf(text));
@@ -128,7 +128,8 @@ export class LinkedBody {
       if (link === undefined || key === undefined || key === null) continue;
       const known = made[number]?.get(key);
       const found = texts.get(link.name)?.get(key);
-      const fragment = known ?? (found === undefined ? this.#without[number] : named(found, link.prefix));
+      const fragment =
+        known ?? (found === undefined ? this.#without[number] : withPrefix(found, link.prefix));
       if (fragment === undefined) continue;
       this.#read.set(index, fragment);
       if (known !== undefined) continue;
@@ -143,7 +144,10 @@ export class LinkedBody {
     return this.#growths.reduce((length, growth) => length + growth, this.#body.length);
   }
 
-  /** The parts of the body, once the keys have been read. @param ends of the parts in the body as it was given; two parts are separated by a comma */
+  /**
+   * The parts of the body, once the keys have been read.
+   * @param ends of the parts in the body as it was given; two parts are separated by a comma
+   */
   pieces(ends: readonly number[]): readonly Piece[] {
     let from = 0;
     let place = 0;
@@ -266,7 +270,7 @@ export class LinkedBody {
     found.length = before;
     // Keys with escaped characters, or something else.
     const end = body.indexOf(MARK, start);
-    const keys = end < 0 ? undefined : keysIn(body.toString('utf8', start, end), this.#linked);
+    const keys = end < 0 ? undefined : parseKeys(body.toString('utf8', start, end), this.#linked);
     if (keys === undefined) return undefined;
     for (const [link, key] of keys.entries()) {
       const bytes = Buffer.from(key ?? '');
@@ -277,7 +281,7 @@ export class LinkedBody {
 
   #keysOf(place: number): readonly (string | null)[] {
     const text = this.#body.toString('utf8', (this.#starts[place] ?? 0) + 1, (this.#ends[place] ?? 0) - 1);
-    return keysIn(text, this.#linked) ?? [];
+    return parseKeys(text, this.#linked) ?? [];
   }
 
   #find(link: number, bytes: Buffer, start: number, end: number): number {
@@ -290,7 +294,7 @@ export class LinkedBody {
 }
 
 /** The fragment of a link that leads to no record. */
-export const withoutOf = perObject(({ without }: PlannedLink) => Buffer.from(without));
+export const textWithoutRecord = memoizePerObject(({ without }: PlannedLink) => Buffer.from(without));
 
 function isNullAt(body: Buffer, start: number): boolean {
   for (let at = 0; at < NULL.length; at++) if (body[start + at] !== NULL[at]) return false;
@@ -308,8 +312,8 @@ function endOfKey(body: Buffer, start: number): number | undefined {
 }
 
 /** The keys of a placeholder; undefined for a text that is not one. */
-function keysIn(text: string, { links }: LinkedTexts): (string | null)[] | undefined {
-  const list = parsedJson(text);
+function parseKeys(text: string, { links }: LinkedTexts): (string | null)[] | undefined {
+  const list = tryParseJson(text);
   if (!Array.isArray(list) || list.length !== links.length) return undefined;
   const keys: (string | null)[] = [];
   for (const each of list) {
@@ -326,7 +330,7 @@ const bytesOf = (text: unknown): Uint8Array =>
 const MARK_OF_NAME = Buffer.from(NAME_MARK);
 
 /** A fragment with the names that it has in a link. */
-function named(fragment: Uint8Array, prefix: string): Buffer {
+function withPrefix(fragment: Uint8Array, prefix: string): Buffer {
   const bytes = Buffer.from(fragment.buffer, fragment.byteOffset, fragment.byteLength);
   const begin = Buffer.from(prefix);
   const parts: Uint8Array[] = [];

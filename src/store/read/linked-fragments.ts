@@ -4,43 +4,50 @@
  * every listing at the next request (I3). It knows neither engine nor SQL.
  */
 import type { LinkedTexts } from '../../compile/text/linked-texts.ts';
-import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
-import { ByteTexts, NO_TEXT } from '../../shared/byte-texts.ts';
-import { type Changes, changesIn, endOf, FROM_NOW, isThere, type Place } from '../changes/change-follower.ts';
+import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
+import { ByteStringMap, NO_TEXT } from '../../shared/byte-texts.ts';
+import {
+  type Changes,
+  containsCommit,
+  FROM_NOW,
+  type Place,
+  placeAfterChanges,
+  readChanges,
+} from '../changes/change-follower.ts';
 import type { Row } from '../session.ts';
 
 /** Bytes of the recently used fragments; as many again are kept of those used before. */
-const KEPT = 16 * 1024 * 1024;
+const KEPT_BYTES = 16 * 1024 * 1024;
 
 /** The fragments that one snapshot may use, by the position of the link and the key that it refers to, in UTF-8. */
-export interface SeenFragments {
+export interface SnapshotFragments {
   /** The texts of each link, in which `find` finds places. */
-  readonly texts: readonly ByteTexts[];
+  readonly texts: readonly ByteStringMap[];
   /** The place of the fragment of the key from `start` to before `end` of some bytes, or `NO_TEXT`. */
   find(link: number, bytes: Uint8Array, start: number, end: number): number;
   put(link: number, key: Uint8Array, fragment: Uint8Array): void;
 }
 
-const NOTHING_KEPT: Place = { position: FROM_NOW, commit: '' };
+const EMPTY_PLACE: Place = { position: FROM_NOW, commit: '' };
 
 /** For a snapshot that is older than the cache. */
-const NOTHING: SeenFragments = { texts: [], find: () => NO_TEXT, put: () => undefined };
+const NOTHING: SnapshotFragments = { texts: [], find: () => NO_TEXT, put: () => undefined };
 
-export class LinkedFragments implements Reported {
+export class LinkedFragments implements SizedCache {
   #recent = new Generation();
   #before = new Generation();
   /** The position at which everything in the cache is valid. */
-  #place = NOTHING_KEPT;
+  #place = EMPTY_PLACE;
   /** The number of times that fragments have changed. */
   #changes = 0;
-  /** How many times longer a body becomes with its fragments, with some to spare, as the last one did. */
+  /** The factor by which its fragments lengthened the last body, with a margin. */
   growth = 1;
 
   constructor() {
-    reportCache('agents and offices', this);
+    registerCache('agents and offices', this);
   }
 
-  get use(): Reported['use'] {
+  get use(): SizedCache['use'] {
     const [recent, before] = [this.#recent, this.#before];
     return { entries: recent.entries + before.entries, bytes: recent.bytes + before.bytes };
   }
@@ -51,15 +58,15 @@ export class LinkedFragments implements Reported {
   }
 
   /** @param rows what the snapshot sees of the changes since that position */
-  seenBy(linked: LinkedTexts, since: number, rows: readonly Row[]): SeenFragments {
+  forSnapshot(linked: LinkedTexts, since: number, rows: readonly Row[]): SnapshotFragments {
     const position = this.#follow(since, rows);
     if (position !== this.#place.position) return NOTHING;
-    if (this.#recent.bytes > KEPT) {
+    if (this.#recent.bytes > KEPT_BYTES) {
       this.#before = this.#recent;
       this.#recent = new Generation();
     }
-    const texts = this.#recent.of(linked);
-    const earlier = this.#before.of(linked);
+    const texts = this.#recent.textsOf(linked);
+    const earlier = this.#before.textsOf(linked);
     const changes = this.#changes;
     return {
       texts,
@@ -80,7 +87,7 @@ export class LinkedFragments implements Reported {
   }
 
   /** Clears the cache: something that was read is damaged. */
-  forget(): void {
+  clear(): void {
     this.#changes++;
     this.#recent = new Generation();
     this.#before = new Generation();
@@ -90,20 +97,20 @@ export class LinkedFragments implements Reported {
    * Drops changed fragments. @returns the position of the snapshot; undefined if nothing in the cache is valid there
    */
   #follow(since: number, rows: readonly Row[]): number | undefined {
-    const changes = changesIn(since, rows);
+    const changes = readChanges(since, rows);
     if (changes.kind === 'behind') return undefined;
     const { position, commit } = this.#place;
     if (since === FROM_NOW) {
-      if (position === FROM_NOW) this.#place = endOf(changes);
+      if (position === FROM_NOW) this.#place = placeAfterChanges(changes);
       return changes.position;
     }
-    if (since === position && !isThere({ position, commit }, changes)) {
-      this.forget();
-      this.#place = NOTHING_KEPT;
+    if (since === position && !containsCommit({ position, commit }, changes)) {
+      this.clear();
+      this.#place = EMPTY_PLACE;
       return undefined;
     }
     if (changes.position > position) {
-      this.#place = endOf(changes);
+      this.#place = placeAfterChanges(changes);
       if ([this.#recent, this.#before].map((each) => each.drop(changes)).includes(true)) this.#changes++;
     }
     return changes.position;
@@ -113,7 +120,7 @@ export class LinkedFragments implements Reported {
 /** The fragments of one link. */
 interface OfLink {
   readonly resource: string;
-  readonly texts: ByteTexts;
+  readonly texts: ByteStringMap;
 }
 
 /** Fragments that were used at about the same time. */
@@ -128,9 +135,9 @@ class Generation {
     return this.#all.reduce((sum, { texts }) => sum + texts.bytes, 0);
   }
 
-  of({ id, links }: LinkedTexts): readonly ByteTexts[] {
+  textsOf({ id, links }: LinkedTexts): readonly ByteStringMap[] {
     const known = this.#links.getOrInsertComputed(id, () =>
-      links.map(({ resource }) => ({ resource, texts: new ByteTexts() })),
+      links.map(({ resource }) => ({ resource, texts: new ByteStringMap() })),
     );
     return known.map(({ texts }) => texts);
   }
@@ -142,7 +149,7 @@ class Generation {
       for (const [index, { resource, texts }] of links.entries()) {
         const isWhole = changes.kind === 'everything' || changes.resources.has(resource);
         // A page that is being read may still use the old ones.
-        if (isWhole) links[index] = { resource, texts: new ByteTexts() };
+        if (isWhole) links[index] = { resource, texts: new ByteStringMap() };
         else for (const key of changes.keys.get(resource) ?? []) texts.delete(Buffer.from(key));
         isChanged ||= isWhole || changes.keys.has(resource);
       }

@@ -17,8 +17,8 @@ export async function positionAfter(
   key: string,
 ): Promise<number> {
   /** The last of some places whose key is not beyond the given one, and the first one whose key is. */
-  const look = async (places: readonly number[]): Promise<{ last: number; first: number }> => {
-    const list = dialect.list(bind(JSON.stringify(places.map((place) => ids[place] ?? 0))), 'p');
+  const probePlaces = async (places: readonly number[]): Promise<{ last: number; first: number }> => {
+    const list = dialect.integerTable(bind(JSON.stringify(places.map((place) => ids[place] ?? 0))), 'p');
     const [row] = await rows(sql`SELECT max(p.position) FILTER (WHERE t._key <= ${bind(key)}) AS last,
       min(p.position) FILTER (WHERE t._key > ${bind(key)}) AS first
       FROM ${list} CROSS JOIN ${name(textsTable)} t WHERE t._id = p.value`);
@@ -31,7 +31,7 @@ export async function positionAfter(
   while (high - low > PROBES) {
     const step = (high - low) / PROBES;
     const from = low;
-    const { last, first } = await look(
+    const { last, first } = await probePlaces(
       Array.from({ length: PROBES }, (_, index) => Math.floor(from + index * step)),
     );
     const [before, width] = [low, high - low];
@@ -39,11 +39,11 @@ export async function positionAfter(
     high = Math.min(high, first);
     // If all of them are deleted, the start of the list is searched.
     if (low === before && high - low === width) {
-      const start = await look(Array.from({ length: PROBES }, (_, index) => before + index));
+      const start = await probePlaces(Array.from({ length: PROBES }, (_, index) => before + index));
       if (start.first < Number.POSITIVE_INFINITY) return Math.max(before, start.last + 1);
       low = before + PROBES;
     }
   }
-  const { last } = await look(Array.from({ length: high - low }, (_, index) => low + index));
+  const { last } = await probePlaces(Array.from({ length: high - low }, (_, index) => low + index));
   return Math.max(low, last + 1);
 }

@@ -8,7 +8,7 @@ import type { LinkedFragments } from './linked-fragments.ts';
 import { type OwnedBody, SMALLEST } from './page-memory.ts';
 
 /** What is needed to assemble bodies. */
-export interface BodyMaking {
+export interface BodyContext {
   readonly check: BodyCheck;
   readonly fragments: LinkedFragments;
   /** Memory of exactly this length. */
@@ -21,9 +21,9 @@ export interface BodyMaking {
  * @param commas as the check has them
  * @throws as the check does
  */
-export function checkedBody<T extends Partial<OwnedBody>>(
+export function checkBody<T extends Partial<OwnedBody>>(
   given: T,
-  { check, fragments }: BodyMaking,
+  { check, fragments }: BodyContext,
   commas?: (body: Uint8Array) => readonly number[],
 ): T {
   const { body } = given;
@@ -32,20 +32,20 @@ export function checkedBody<T extends Partial<OwnedBody>>(
     check(body, commas && (() => commas(body)));
     return given;
   } catch (error) {
-    fragments.forget();
+    fragments.clear();
     given.release?.();
     throw error;
   }
 }
 
 /** Memory for a body that is filled while its placeholders are read: as large as the last such body suggests. */
-export class Room {
-  readonly #making: Pick<BodyMaking, 'memory' | 'fragments'>;
+export class FillBuffer {
+  readonly #making: Pick<BodyContext, 'memory' | 'fragments'>;
   readonly #length: number;
   #made: OwnedBody | undefined;
 
   /** @param body with placeholders */
-  constructor({ length }: Uint8Array, making: Pick<BodyMaking, 'memory' | 'fragments'>) {
+  constructor({ length }: Uint8Array, making: Pick<BodyContext, 'memory' | 'fragments'>) {
     this.#making = making;
     this.#length = length;
   }
@@ -58,7 +58,7 @@ export class Room {
   };
 
   /** The body that was written into the room, if it was. @param length of the filled body */
-  end(length: number, written: number | undefined): OwnedBody | undefined {
+  finish(length: number, written: number | undefined): OwnedBody | undefined {
     this.#making.fragments.growth = Math.max(1, (SPARE * length) / this.#length);
     const made = this.#made;
     if (made !== undefined && written === length) return { ...made, body: made.body.subarray(0, length) };
@@ -67,9 +67,9 @@ export class Room {
   }
 }
 
-/** Pages of the same listings differ by so much in how much longer they become. */
+/** A margin: how much bodies grow differs by this much among pages of similar listings. */
 const SPARE = 1.02;
-/** Records so small that they become longer by more say nothing of the next page, which may have megabytes. */
+/** The largest growth that counts: very small records may grow by more, which says nothing about the next page. */
 const MOST_GROWTH = 4;
 
 /**
@@ -78,16 +78,16 @@ const MOST_GROWTH = 4;
  * @param most bytes of the body
  * @throws PlatError `answerTooLarge`
  */
-export function filledBody(
+export function fillBody(
   given: Partial<OwnedBody>,
   page: LinkedBody,
-  { memory }: Pick<BodyMaking, 'memory'>,
-  room?: Room,
+  { memory }: Pick<BodyContext, 'memory'>,
+  room?: FillBuffer,
   most = MOST_BYTES,
 ): OwnedBody {
   try {
     const { length, written } = page;
-    const filled = room?.end(length, written);
+    const filled = room?.finish(length, written);
     mustNotBeTooLarge(length, most);
     if (filled !== undefined) return filled;
     const made = memory(length);

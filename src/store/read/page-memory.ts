@@ -2,7 +2,7 @@
  * Reusable memory for pages. If each page of five megabytes had memory of its own, the garbage collector would run
  * every few pages. It knows neither threads nor engines.
  */
-import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
+import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
 
 /** A body, and how its memory is released; absent if it has memory of its own. */
 export interface OwnedBody {
@@ -23,7 +23,7 @@ export const ownMemory = (length: number): OwnedBody => ({ body: new Uint8Array(
 /** How many times larger than requested a piece of memory may be. */
 const MOST_ROOM = 4;
 
-export class PageMemory<T extends ArrayBufferLike> implements Reported {
+export class PageMemory<T extends ArrayBufferLike> implements SizedCache {
   readonly #make: (length: number) => T;
   /** The one released last at the end. */
   readonly #free: T[] = [];
@@ -31,10 +31,10 @@ export class PageMemory<T extends ArrayBufferLike> implements Reported {
   /** @param make allocates memory of a length */
   constructor(make: (length: number) => T) {
     this.#make = make;
-    reportCache('page buffers', this);
+    registerCache('page buffers', this);
   }
 
-  get use(): Reported['use'] {
+  get use(): SizedCache['use'] {
     return {
       entries: this.#free.length,
       bytes: this.#free.reduce((sum, { byteLength }) => sum + byteLength, 0),

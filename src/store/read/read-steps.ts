@@ -7,7 +7,7 @@ import type { Row } from '../session.ts';
 export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
 
 /** A statement that a task needs to have executed. */
-export interface Ask {
+export interface StatementRequest {
   /**
    * `rows`: its rows. `body`: the texts of its rows joined to a body, and one row with their number `n`; `page`: the same, and
    * one row with the number of rows and the last key; `joined`: the same for a statement that returns all of it in one row;
@@ -23,7 +23,7 @@ export interface Ask {
   readonly isKept: boolean;
   /** The number of rows of the page, if the statement may return one more. */
   readonly limit?: number;
-  /** For `rows`: called with them before anything of the statements that follow in the same step, if the engine can do so. */
+  /** For `rows`: called with the rows before results of later statements of the same step arrive, if the engine supports that. */
   readonly heard?: (rows: readonly Row[]) => void;
   /** How to read marks of links, if the texts have any and the engine returns their keys as columns (`markedText`). */
   readonly links?: Links;
@@ -37,8 +37,8 @@ export interface Links {
 }
 
 /**
- * The fragment of a link (compile/text/linked-texts.ts), by the place of its key among some bytes; absent: the link has no key. If it is
- * undefined, the record keeps its mark.
+ * The fragment of a link (compile/text/linked-texts.ts), by the place of its key among some bytes; absent: the link has no key. If
+ * it is undefined, the record keeps its mark.
  */
 export type FragmentOf = (
   link: number,
@@ -48,7 +48,7 @@ export type FragmentOf = (
 ) => Buffer | undefined;
 
 /** The result of a statement. */
-export interface Given {
+export interface StatementResult {
   readonly rows: Iterable<Row>;
   /** Absent if no row has a text. */
   readonly body?: Uint8Array | undefined;
@@ -59,23 +59,23 @@ export interface Given {
 }
 
 /** Steps that yield statements, possibly several at once, and receive their results. */
-export type Steps<T> = Generator<readonly Ask[], T, readonly Given[]>;
+export type Steps<T> = Generator<readonly StatementRequest[], T, readonly StatementResult[]>;
 
-export const NOTHING: Given = { rows: [] };
+export const NO_RESULT: StatementResult = { rows: [] };
 
 /** A step of one statement. */
-export function* ask(asked: Ask): Steps<Given> {
-  const [given = NOTHING] = yield [asked];
+export function* requestStatement(request: StatementRequest): Steps<StatementResult> {
+  const [given = NO_RESULT] = yield [request];
   return given;
 }
 
 /** Steps that yield additional statements together with their first ones. */
-export function* along<T>(
-  asks: readonly Ask[],
+export function* withStatements<T>(
+  asks: readonly StatementRequest[],
   steps: Steps<T>,
-): Steps<{ given: readonly Given[]; result: T }> {
+): Steps<{ given: readonly StatementResult[]; result: T }> {
   let step = steps.next();
-  let given: readonly Given[] = [];
+  let given: readonly StatementResult[] = [];
   if (step.done !== true) {
     const answers = yield [...asks, ...step.value];
     given = answers.slice(0, asks.length);

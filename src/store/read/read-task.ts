@@ -9,12 +9,19 @@ import type { FoundRow, PagePlan, PlannedStatement } from '../../compile/page-pl
 import type { Facets, Page } from '../../compile/read.ts';
 import { DamagedRecord } from '../../records/damage.ts';
 import type { Row } from '../session.ts';
-import { mustBeText, WholeBodies } from '../whole/whole-bodies.ts';
-import { type BlocksMaking, type BlocksPage, blocksPage } from './blocks-task.ts';
+import { BodyValidator, mustBeText } from '../whole/whole-bodies.ts';
+import { type BlocksContext, type BlocksPage, blocksSteps } from './blocks-task.ts';
 import { readBody } from './body-step.ts';
-import { facetsIn } from './facet-rows.ts';
+import { readFacets } from './facet-rows.ts';
 import { LinkedFragments } from './linked-fragments.ts';
-import { type Ask, along, ask, type Given, NOTHING, type Steps } from './read-steps.ts';
+import {
+  NO_RESULT,
+  requestStatement,
+  type StatementRequest,
+  type StatementResult,
+  type Steps,
+  withStatements,
+} from './read-steps.ts';
 
 /** A read as data, which can be sent to a thread. */
 export type ReadTask =
@@ -70,60 +77,66 @@ export type ReadResult =
   | { readonly kind: 'facets'; readonly facets: Facets };
 
 /** Runs the steps of a task if each statement is executed synchronously. */
-export function runNow<T>(steps: Steps<T>, answer: (ask: Ask) => Given): T {
+export function runSync<T>(steps: Steps<T>, answer: (ask: StatementRequest) => StatementResult): T {
   let step = steps.next();
   while (step.done !== true) step = steps.next(step.value.map(answer));
   return step.value;
 }
 
 /** The same if results take time. The first statements are issued before this returns. */
-export async function runLater<T>(steps: Steps<T>, answer: (ask: Ask) => Promise<Given>): Promise<T> {
+export async function runAsync<T>(
+  steps: Steps<T>,
+  answer: (ask: StatementRequest) => Promise<StatementResult>,
+): Promise<T> {
   let step = steps.next();
   while (step.done !== true) step = steps.next(await Promise.all(step.value.map(answer)));
   return step.value;
 }
 
 /** What a read uses in addition to the statements. */
-export interface Making extends BlocksMaking {
+export interface ReadContext extends BlocksContext {
   /** Whether the result leaves the service, so that it must not contain damage (lanes.ts). */
   readonly isSent: boolean;
 }
 
 /** What makes the bodies of a thread, which it keeps from task to task. */
-export function makerOf(deflate: Making['deflate'], bodies: WholeBodies = new WholeBodies()) {
+export function makeReadContextFactory(
+  deflate: ReadContext['deflate'],
+  bodies: BodyValidator = new BodyValidator(),
+) {
   const fragments = new LinkedFragments();
-  return ({ isSent, memory }: Pick<Making, 'isSent' | 'memory'>): Making => ({
+  return ({ isSent, memory }: Pick<ReadContext, 'isSent' | 'memory'>): ReadContext => ({
     ...{ isSent, memory, fragments, deflate },
-    check: isSent ? bodies.mustBeWhole : mustBeText,
+    check: isSent ? bodies.mustBeValid : mustBeText,
   });
 }
 
-export function* stepsOf(task: ReadTask, making: Making): Steps<ReadResult> {
-  const { isSent } = making;
+export function* taskSteps(task: ReadTask, context: ReadContext): Steps<ReadResult> {
+  const { isSent } = context;
   switch (task.kind) {
     case 'page':
-      return { kind: 'page', page: yield* pageSteps(task.plan, bodyStep(task, making), isSent) };
+      return { kind: 'page', page: yield* pageSteps(task.plan, bodyStep(task, context), isSent) };
     case 'blocks':
-      return { kind: 'blocks', page: yield* blocksPage(task.plan, making) };
+      return { kind: 'blocks', page: yield* blocksSteps(task.plan, context) };
     case 'body': {
       const { statement, isKept } = task;
-      const { body } = yield* ask({ gives: 'body', statement, slots: {}, isKept });
-      return { kind: 'body', body: body && making.check(body) };
+      const { body } = yield* requestStatement({ gives: 'body', statement, slots: {}, isKept });
+      return { kind: 'body', body: body && context.check(body) };
     }
     case 'number': {
       const { statement, isKept } = task;
-      const [row] = (yield* ask({ gives: 'rows', statement, slots: {}, isKept })).rows;
+      const [row] = (yield* requestStatement({ gives: 'rows', statement, slots: {}, isKept })).rows;
       return { kind: 'number', value: Number(row?.n ?? 0) };
     }
     case 'ids': {
       const { statement } = task;
-      const [row] = (yield* ask({ gives: 'rows', statement, slots: {}, isKept: false })).rows;
-      return { kind: 'ids', ids: idsIn(row, isSent) };
+      const [row] = (yield* requestStatement({ gives: 'rows', statement, slots: {}, isKept: false })).rows;
+      return { kind: 'ids', ids: parseIds(row, isSent) };
     }
     case 'facets': {
       const { statement } = task;
-      const { rows } = yield* ask({ gives: 'rows', statement, slots: {}, isKept: false });
-      return { kind: 'facets', facets: facetsIn(rows, task) };
+      const { rows } = yield* requestStatement({ gives: 'rows', statement, slots: {}, isKept: false });
+      return { kind: 'facets', facets: readFacets(rows, task) };
     }
   }
 }
@@ -134,7 +147,7 @@ const [ZERO, NINE, COMMA, SEMICOLON] = [0x30, 0x39, 0x2c, 0x3b];
  * The ids in the row of their statement (`planIds`). Operators' commands skip a number that plat never writes.
  * @throws DamagedRecord for one in a list of which pages are sent
  */
-function idsIn(row: Row | undefined, isSent: boolean): Uint32Array {
+function parseIds(row: Row | undefined, isSent: boolean): Uint32Array {
   // Bytes are read in half of the time of characters.
   const text = Buffer.from(String(row?.ids ?? row?.groups ?? ''));
   const areGroups = typeof row?.groups === 'string';
@@ -162,12 +175,15 @@ function idsIn(row: Row | undefined, isSent: boolean): Uint32Array {
 const EMPTY = new Uint8Array(0);
 
 /** Requests the body of a page, and returns it as it will be sent. */
-type BodyStep = (asked: Ask) => Steps<Given>;
+type BodyStep = (asked: StatementRequest) => Steps<StatementResult>;
 
-function bodyStep({ plan: { linked }, changes }: ReadTask & { kind: 'page' }, making: Making): BodyStep {
+function bodyStep(
+  { plan: { linked }, changes }: ReadTask & { kind: 'page' },
+  context: ReadContext,
+): BodyStep {
   const linking = linked === undefined || changes === undefined ? undefined : { linked, changes };
   return function* (asked) {
-    return (yield* readBody(asked, linking, making)).given;
+    return (yield* readBody(asked, linking, context)).given;
   };
 }
 
@@ -189,7 +205,7 @@ function* rangePage(
   bodyOf: BodyStep,
 ): Steps<Page> {
   const gives = isJoined === true ? 'joined' : 'page';
-  const asked: Ask = { gives, statement: page, slots: {}, isKept: true, limit };
+  const asked: StatementRequest = { gives, statement: page, slots: {}, isKept: true, limit };
   const { rows: known, body = EMPTY, ...rest } = yield* bodyOf(asked);
   const [first] = known;
   const rows = Number(first?.n ?? 0);
@@ -198,7 +214,9 @@ function* rangePage(
   const last = { key, values: [] };
   const slots = { 'last-key': key };
   const [next] =
-    more === undefined ? known : (yield* ask({ gives: 'rows', statement: more, slots, isKept: true })).rows;
+    more === undefined
+      ? known
+      : (yield* requestStatement({ gives: 'rows', statement: more, slots, isKept: true })).rows;
   // A reader that omits the following row does not return its key.
   const follower = typeof next?.more === 'string' ? { follower: next.more } : {};
   return { body, ...rest, rows, more: next?.more === true || 'follower' in follower, ...follower, last };
@@ -209,8 +227,8 @@ function* searchPage(plan: PagePlan & { kind: 'search' }, bodyOf: BodyStep, isSe
   for (const statement of plan.find) {
     const limit = plan.limit + 1 - found.length;
     if (limit <= 0) break;
-    const { rows } = yield* ask({ gives: 'rows', statement, slots: { limit }, isKept: false });
-    for (const row of rows) found.push(...rowIn(row, isSent));
+    const { rows } = yield* requestStatement({ gives: 'rows', statement, slots: { limit }, isKept: false });
+    for (const row of rows) found.push(...parseFoundRow(row, isSent));
   }
   // One row beyond the limit means that more rows follow.
   const page = found.slice(0, plan.limit);
@@ -218,8 +236,8 @@ function* searchPage(plan: PagePlan & { kind: 'search' }, bodyOf: BodyStep, isSe
   const last = page.at(-1);
   if (last === undefined) return { body: EMPTY, rows: 0, more };
   const ids = page.map(([id]) => id);
-  const given = yield* bodyOf(bodyAsk(plan, ids));
-  return { ...pageOf(given, page.length, last), more };
+  const given = yield* bodyOf(requestTexts(plan, ids));
+  return { ...makePage(given, page.length, last), more };
 }
 
 function* rowsPage({ find, values: terms, limit }: PagePlan & { kind: 'rows' }): Steps<Page> {
@@ -227,7 +245,7 @@ function* rowsPage({ find, values: terms, limit }: PagePlan & { kind: 'rows' }):
   for (const statement of find) {
     const slots = { limit: limit + 1 - found.length };
     if (slots.limit <= 0) break;
-    const { rows } = yield* ask({ gives: 'rows', statement, slots, isKept: false });
+    const { rows } = yield* requestStatement({ gives: 'rows', statement, slots, isKept: false });
     // An engine may return an additional row if there is none.
     for (const row of rows) if (row.k !== null) found.push(row);
   }
@@ -249,45 +267,56 @@ const SPARE = 100;
  */
 function* listPage(plan: PagePlan & { kind: 'list' }, bodyOf: BodyStep, isSent: boolean): Steps<Page> {
   const { ids, limit } = plan;
-  const likely = Math.min(limit, ids.length) - 1;
-  if (likely < 0) return { body: EMPTY, rows: 0, more: ids.length > 0 };
+  const lastIndex = Math.min(limit, ids.length) - 1;
+  if (lastIndex < 0) return { body: EMPTY, rows: 0, more: ids.length > 0 };
   const follower = ids.subarray(limit, limit + 1);
-  const whole = yield* along(
-    [lookAt(plan, follower, likely)],
-    bodyOf(bodyAsk(plan, [...ids.subarray(0, limit)])),
+  const whole = yield* withStatements(
+    [lookUpRows(plan, follower, lastIndex)],
+    bodyOf(requestTexts(plan, [...ids.subarray(0, limit)])),
   );
-  const { places: beyond, last } = placesIn(whole.given, follower, limit, isSent);
-  const isThere = rowsOf(whole.result) === likely + 1 && beyond.length === follower.length;
-  if (last !== undefined && isThere) {
-    return { ...pageOf(whole.result, likely + 1, last), more: beyond.length > 0, consumed: likely + 1 };
+  const { places: beyond, last } = existingPlaces(whole.given, follower, limit, isSent);
+  const isComplete = rowCount(whole.result) === lastIndex + 1 && beyond.length === follower.length;
+  if (last !== undefined && isComplete) {
+    return {
+      ...makePage(whole.result, lastIndex + 1, last),
+      more: beyond.length > 0,
+      consumed: lastIndex + 1,
+    };
   }
   whole.result.release?.();
   const places: number[] = [];
   for (let start = 0; start < ids.length && places.length <= limit; ) {
     const chunk = ids.subarray(start, start + limit + 1 - places.length + SPARE);
-    const given = yield* ask(lookAt(plan, chunk, start));
-    places.push(...placesIn([given], chunk, start, isSent).places);
+    const given = yield* requestStatement(lookUpRows(plan, chunk, start));
+    places.push(...existingPlaces([given], chunk, start, isSent).places);
     start += chunk.length;
   }
   const page = places.slice(0, limit);
   const end = page.at(-1);
   if (end === undefined) return { body: EMPTY, rows: 0, more: false };
   const listed = page.map((place) => Number(ids[place]));
-  const rest = yield* along([lookAt(plan, ids.subarray(end, end + 1), end)], bodyOf(bodyAsk(plan, listed)));
-  const found = placesIn(rest.given, ids.subarray(end, end + 1), end, isSent).last;
+  const rest = yield* withStatements(
+    [lookUpRows(plan, ids.subarray(end, end + 1), end)],
+    bodyOf(requestTexts(plan, listed)),
+  );
+  const found = existingPlaces(rest.given, ids.subarray(end, end + 1), end, isSent).last;
   if (found === undefined) throw new Error('A page of a list ends with a row that is there');
-  return { ...pageOf(rest.result, page.length, found), more: places.length > limit, consumed: end + 1 };
+  return { ...makePage(rest.result, page.length, found), more: places.length > limit, consumed: end + 1 };
 }
 
 /** Looks up which of some ids of a list have a row, and the row at a place of the list. */
-function lookAt({ look, ids }: PagePlan & { kind: 'list' }, some: Uint32Array, place: number): Ask {
+function lookUpRows(
+  { look, ids }: PagePlan & { kind: 'list' },
+  some: Uint32Array,
+  place: number,
+): StatementRequest {
   const slots = { ids: JSON.stringify([...some]), id: ids[place] ?? null };
   return { gives: 'rows', statement: look, slots, isKept: true };
 }
 
 /** The places in the list of those ids that have a row, and the row that was looked up. */
-function placesIn(
-  [given = NOTHING]: readonly Given[],
+function existingPlaces(
+  [given = NO_RESULT]: readonly StatementResult[],
   ids: Uint32Array,
   start: number,
   isSent: boolean,
@@ -295,7 +324,7 @@ function placesIn(
   const [{ gone: positions, ...row } = {}] = [...given.rows];
   const gone = new Set(typeof positions === 'string' ? positions.split(',').map(Number) : []);
   const there = [...ids.keys()].filter((index) => !gone.has(index + 1));
-  const [last] = row.id === null || row.id === undefined ? [] : rowIn(row, isSent);
+  const [last] = row.id === null || row.id === undefined ? [] : parseFoundRow(row, isSent);
   return { places: there.map((index) => start + index), last };
 }
 
@@ -304,7 +333,7 @@ function placesIn(
  * sets has no text: operators' commands skip it.
  * @throws DamagedRecord for such a row on a page that is sent
  */
-function rowIn(row: Row, isSent: boolean): FoundRow[] {
+function parseFoundRow(row: Row, isSent: boolean): FoundRow[] {
   const [id, key, ...values] = Object.values(row);
   if (Number.isSafeInteger(Number(id))) return [[Number(id), String(key), ...values.map(orderValue)]];
   if (isSent) throw new DamagedRecord(`The record with the key ${String(key)}`);
@@ -317,18 +346,21 @@ function orderValue(raw: unknown): BoundValue {
 }
 
 /** Requests the texts of the rows with these ids, in their order. */
-function bodyAsk({ body: statement }: PagePlan & { kind: 'search' | 'list' }, ids: readonly number[]): Ask {
+function requestTexts(
+  { body: statement }: PagePlan & { kind: 'search' | 'list' },
+  ids: readonly number[],
+): StatementRequest {
   const slots = { ids: JSON.stringify(ids), limit: ids.length };
   return { gives: 'body', statement, slots, isKept: true };
 }
 
 /** How many of the rows that a body was asked for are there. */
-function rowsOf({ rows }: Given): number {
+function rowCount({ rows }: StatementResult): number {
   const [row] = rows;
   return Number(row?.n ?? 0);
 }
 
-function pageOf(given: Given, rows: number, [, key, ...values]: FoundRow): Omit<Page, 'more'> {
+function makePage(given: StatementResult, rows: number, [, key, ...values]: FoundRow): Omit<Page, 'more'> {
   const { rows: _, body = EMPTY, ...rest } = given;
   return { body, ...rest, rows, last: { key, values } };
 }

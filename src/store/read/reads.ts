@@ -25,8 +25,8 @@ import type {
   RecordQuery,
   RecordRequest,
 } from '../../compile/read.ts';
-import { perObject } from '../../shared/per-object.ts';
-import { changesSince } from '../changes/change-follower.ts';
+import { memoizePerObject } from '../../shared/per-object.ts';
+import { selectChangesSince } from '../changes/change-follower.ts';
 import type { ReadOptions, Store } from '../store.ts';
 import { type Lane, laneOfCount, laneOfList, laneOfPage, laneOfRecord } from './lanes.ts';
 import type { ReadResult, ReadTask } from './read-task.ts';
@@ -71,7 +71,7 @@ export function readsOf(runner: TaskRunner): Reads {
     async blocks(request: BlocksRequest, options) {
       const plan = (planner: Planner): ReadTask => ({
         kind: 'blocks',
-        plan: planBlocks(planner, request, changesSince),
+        plan: planBlocks(planner, request, selectChangesSince),
       });
       return (await run('blocks', request.isSmall ? 'records' : 'pages', plan, options)).page;
     },
@@ -123,12 +123,14 @@ export function readsOf(runner: TaskRunner): Reads {
   };
 }
 
-const changesOf = perObject(({ placeholder }: Dialect) =>
-  render(changesSince(slot('position')), placeholder),
+const changesStatement = memoizePerObject(({ placeholder }: Dialect) =>
+  render(selectChangesSince(slot('position')), placeholder),
 );
 
 const pageTask = ({ dialect }: Planner, plan: PagePlan): ReadTask =>
-  plan.linked === undefined ? { kind: 'page', plan } : { kind: 'page', plan, changes: changesOf(dialect) };
+  plan.linked === undefined
+    ? { kind: 'page', plan }
+    : { kind: 'page', plan, changes: changesStatement(dialect) };
 
 function bytesOf(result: ReadResult): number {
   switch (result.kind) {

@@ -17,16 +17,16 @@ import type { Resource } from '../../dictionary/index.ts';
 import type { Session } from '../session.ts';
 import { readMeta, writeMeta } from '../state/meta.ts';
 import { type ChangeKind, COMMIT, EVERYTHING, SEQUENCE } from './change-entry.ts';
-import { unlogged } from './unlogged.ts';
+import { selectMissingEntries } from './unlogged.ts';
 
-const nameOfCommit = (): string => randomBytes(9).toString('base64url');
+const makeCommitId = (): string => randomBytes(9).toString('base64url');
 
 /**
  * Added to the sequence by a new epoch, and by the first write after a failover: followers know numbers of the
  * abandoned timeline, none of which may recur. Steps of a thousand million leave room for nine million restores before
  * the numbers exceed 2^53.
  */
-const SEQUENCE_GOES_ON = 1_000_000_000;
+const SEQUENCE_STEP = 1_000_000_000;
 
 /** The maximum number of entries that are collected before they are written, and that one statement writes. */
 const WRITTEN_AT_ONCE = 20_000;
@@ -42,7 +42,7 @@ interface Audience {
   readonly system: string | null;
 }
 
-interface Noted {
+interface AudienceChange {
   /** Before the transaction; undefined if the record was not stored. */
   readonly before: Audience | undefined;
   /** After the transaction; undefined if the record is no longer stored. */
@@ -64,7 +64,7 @@ export class ChangeLog {
   readonly #session: Session;
   readonly #model: StoreModel;
   readonly #at: number;
-  #noted = new Map<string, Map<string, Noted>>();
+  #noted = new Map<string, Map<string, AudienceChange>>();
   #touched = new Map<string, Set<string>>();
 
   /** @param at the moment of the commit, in milliseconds since 1970 */
@@ -98,7 +98,7 @@ export class ChangeLog {
     await this.#readTouched();
     const entries = [...this.#entries()];
     this.#noted = new Map();
-    await append(this.#session, entries, this.#at);
+    await appendEntries(this.#session, entries, this.#at);
   }
 
   #note(resource: string, key: string, before: Audience | undefined, after: Audience | undefined): void {
@@ -141,8 +141,8 @@ export class ChangeLog {
       .map(([resource, noted]) => ({ resource, noted, keys: [...noted.keys()].sort() }));
     for (const { resource, noted, keys } of inOrder.toReversed()) {
       for (const key of keys) {
-        const { before, after } = noted.get(key) ?? NOTHING;
-        const { visible: was, system } = before ?? NOBODY;
+        const { before, after } = noted.get(key) ?? NO_CHANGE;
+        const { visible: was, system } = before ?? NO_AUDIENCE;
         if (after === undefined) {
           yield { resource, key, kind: 'deleted', was, visible: 0, system };
           continue;
@@ -152,7 +152,7 @@ export class ChangeLog {
           if (kept !== 0) yield { resource, key, kind: 'left', was: kept, visible: 0, system };
         }
         if ((was & ~after.visible) !== 0) {
-          const left = isOnlyLeft(before, after)
+          const left = onlyLeftView(before, after)
             ? { was, visible: after.visible }
             : { was: was & ~after.visible, visible: 0 };
           yield { resource, key, kind: 'changed', ...left, system };
@@ -161,8 +161,8 @@ export class ChangeLog {
     }
     for (const { resource, noted, keys } of inOrder) {
       for (const key of keys) {
-        const { before, after } = noted.get(key) ?? NOTHING;
-        if (after === undefined || isOnlyLeft(before, after)) continue;
+        const { before, after } = noted.get(key) ?? NO_CHANGE;
+        if (after === undefined || onlyLeftView(before, after)) continue;
         const { visible, system } = after;
         const kind = before === undefined ? 'created' : 'changed';
         yield {
@@ -178,12 +178,12 @@ export class ChangeLog {
   }
 }
 
-const NOTHING: Noted = { before: undefined, after: undefined };
+const NO_CHANGE: AudienceChange = { before: undefined, after: undefined };
 
-const NOBODY: Audience = { visible: 0, system: null };
+const NO_AUDIENCE: Audience = { visible: 0, system: null };
 
 /** Whether a record has left the view of some roles, and has not entered that of any other. */
-const isOnlyLeft = (before: Audience | undefined, after: Audience): boolean =>
+const onlyLeftView = (before: Audience | undefined, after: Audience): boolean =>
   before?.system === after.system &&
   (before.visible & ~after.visible) !== 0 &&
   (after.visible & ~before.visible) === 0;
@@ -218,7 +218,7 @@ export async function logEverything(
 ): Promise<number> {
   const entry = { resource, key: EVERYTHING, kind: 'all', was: 0, visible: 0, system: null } as const;
   // A reader of the sequence by key cannot continue from before it.
-  const changesHorizon = await append(session, [entry], at);
+  const changesHorizon = await appendEntries(session, [entry], at);
   const { changes } = await readMeta(session, 'changes');
   await writeMeta(session, { changesHorizon, changes: changes + 1 });
   return changesHorizon;
@@ -229,7 +229,7 @@ export async function logEverything(
  * @param since the number of the first entry whose `visible` uses the new roles; in earlier entries, no role with such
  * a bit has seen anything
  */
-export async function leaveBits({ run }: Session, bits: number, since: number): Promise<void> {
+export async function withdrawBits({ run }: Session, bits: number, since: number): Promise<void> {
   const others = integer(2 ** MOST_BITS - 1 - bits);
   await run(sql`UPDATE plat_changes SET was = was & ${others},
     visible = CASE WHEN seq < ${integer(since)} THEN visible & ${others} ELSE visible END
@@ -246,13 +246,13 @@ export async function logStored(session: Session, model: StoreModel): Promise<vo
       FROM ${table} r`;
     await appendRows(session, resource, created, at);
   }
-  await write(session, await takeNumbers(session, 1), [commitEntry()], at);
+  await insertEntries(session, await allocateNumbers(session, 1), [commitEntry()], at);
 }
 
 /** Appends the entries that are missing of the last changes of records. @param at in milliseconds since 1970 */
 export async function logMissing(session: Session, layout: ResourceLayout, at: number): Promise<void> {
-  const appended = await appendRows(session, layout.resource.name, unlogged(layout), at);
-  if (appended > 0) await write(session, await takeNumbers(session, 1), [commitEntry()], at);
+  const appended = await appendRows(session, layout.resource.name, selectMissingEntries(layout), at);
+  if (appended > 0) await insertEntries(session, await allocateNumbers(session, 1), [commitEntry()], at);
 }
 
 /**
@@ -266,7 +266,7 @@ async function appendRows(session: Session, resource: string, entries: Sql, at: 
   const [counted] = await session.rows(sql`SELECT count(*) AS n FROM (${entries}) e`);
   const count = Number(counted?.n);
   if (count === 0) return 0;
-  const first = await takeNumbers(session, count);
+  const first = await allocateNumbers(session, count);
   return session.run(sql`INSERT INTO plat_changes (seq, resource, key, kind, at, was, visible, system)
     SELECT ${integer(first - 1)} + row_number() OVER (ORDER BY e.key), ${bind(resource)}, e.key, e.kind, ${integer(at)},
       e.was, e.visible, e.system FROM (${entries}) e`);
@@ -274,27 +274,27 @@ async function appendRows(session: Session, resource: string, entries: Sql, at: 
 
 /** Begins the numbers of a new epoch. @param at in milliseconds since 1970 */
 export async function beginSequence(session: Session, at: number): Promise<void> {
-  await leaveNumbers(session);
+  await skipNumbers(session);
   await logEverything(session, at);
 }
 
 /** Continues where no number of an abandoned timeline exists. */
-export const leaveNumbers = (session: Session): Promise<number> => takeNumbers(session, SEQUENCE_GOES_ON);
+export const skipNumbers = (session: Session): Promise<number> => allocateNumbers(session, SEQUENCE_STEP);
 
 /** @returns the number of the last entry, which contains the id of the commit; 0 if there is none */
-async function append(session: Session, changed: readonly Entry[], at: number): Promise<number> {
+async function appendEntries(session: Session, changed: readonly Entry[], at: number): Promise<number> {
   if (changed.length === 0) return 0;
   const entries = [...changed, commitEntry()];
-  const first = await takeNumbers(session, entries.length);
+  const first = await allocateNumbers(session, entries.length);
   for (let start = 0; start < entries.length; start += WRITTEN_AT_ONCE) {
-    await write(session, first + start, entries.slice(start, start + WRITTEN_AT_ONCE), at);
+    await insertEntries(session, first + start, entries.slice(start, start + WRITTEN_AT_ONCE), at);
   }
   return first + changed.length;
 }
 
 const commitEntry = (): Entry => ({
   resource: COMMIT,
-  key: nameOfCommit(),
+  key: makeCommitId(),
   kind: 'commit',
   was: 0,
   visible: 0,
@@ -302,7 +302,7 @@ const commitEntry = (): Entry => ({
 });
 
 /** @param first the number of the first entry */
-async function write(
+async function insertEntries(
   { dialect, run }: Session,
   first: number,
   entries: readonly Entry[],
@@ -311,15 +311,15 @@ async function write(
   const rows = JSON.stringify(entries.map((entry, index) => ({ seq: first + index, ...entry })));
   await run(sql`INSERT INTO plat_changes (seq, resource, key, kind, at, was, visible, system)
     SELECT v.seq, v.resource, v.key, v.kind, CAST(${bind(at)} AS BIGINT), v.was, v.visible, v.system
-    FROM ${dialect.rowsOf(bind(rows), 'v', ENTRIES)}`);
+    FROM ${dialect.objectTable(bind(rows), 'v', ENTRIES)}`);
 }
 
 /**
  * A number that an entry has is never assigned again, whatever the store recorded as the next one.
  * @returns the first of the numbers
  */
-async function takeNumbers({ dialect, rows }: Session, count: number): Promise<number> {
-  const returned = dialect.announced === undefined ? sql`next` : sql`next, ${dialect.announced}`;
+async function allocateNumbers({ dialect, rows }: Session, count: number): Promise<number> {
+  const returned = dialect.announcement === undefined ? sql`next` : sql`next, ${dialect.announcement}`;
   const least = sql`1 + coalesce((SELECT max(seq) FROM plat_changes), 0) + ${bind(count)}`;
   const [row] = await rows(sql`INSERT INTO plat_sequence (resource, next) VALUES (${bind(SEQUENCE)}, ${least})
     ON CONFLICT (resource) DO UPDATE SET next = CASE WHEN plat_sequence.next + ${bind(count)} > excluded.next

@@ -42,12 +42,12 @@ const COLUMNS = columnKinds({ seq: 'number', saw: 'number' });
  */
 export async function compactChanges({ reading, locked }: OwnTables, kept: Retention): Promise<boolean> {
   const { changesHorizon: before } = await readMeta(reading, 'changesHorizon');
-  const end = await horizonOf(reading, kept, before);
+  const end = await findCompactionEnd(reading, kept, before);
   if (end <= before) return false;
   const found = new Map<string, Entries>();
   let horizon = before;
   let count = 0;
-  for await (const row of entriesIn(reading, before, end)) {
+  for await (const row of readEntries(reading, before, end)) {
     if (count === STEP) break;
     count++;
     horizon = Number(row.seq);
@@ -56,8 +56,8 @@ export async function compactChanges({ reading, locked }: OwnTables, kept: Reten
   // Numbers without an entry are passed over as well.
   if (count < STEP) horizon = end;
   const earlier = new Map<string, Entries>();
-  for await (const row of entriesIn(reading, 0, before)) if (found.has(idOf(row))) add(earlier, row);
-  const compacted = merged(found, earlier);
+  for await (const row of readEntries(reading, 0, before)) if (found.has(idOf(row))) add(earlier, row);
+  const compacted = mergeEntries(found, earlier);
   await locked(async (session) => {
     const { changesHorizon: now } = await readMeta(session, 'changesHorizon');
     // Another process may do the same.
@@ -66,7 +66,7 @@ export async function compactChanges({ reading, locked }: OwnTables, kept: Reten
   return horizon < end;
 }
 
-async function* entriesIn({ rows }: Session, after: number, end: number): AsyncGenerator<Row> {
+async function* readEntries({ rows }: Session, after: number, end: number): AsyncGenerator<Row> {
   for (let at = after; at < end; ) {
     const some = await rows(sql`SELECT seq, resource, key, system, was, visible, kind FROM plat_changes
       WHERE seq > ${integer(at)} AND seq <= ${integer(end)} ORDER BY seq LIMIT ${integer(READ_AT_ONCE)}`);
@@ -95,7 +95,7 @@ function add(found: Map<string, Entries>, row: Row): void {
 }
 
 /** The records whose entries are removed. */
-function merged(found: ReadonlyMap<string, Entries>, earlier: ReadonlyMap<string, Entries>): Entries[] {
+function mergeEntries(found: ReadonlyMap<string, Entries>, earlier: ReadonlyMap<string, Entries>): Entries[] {
   const all: Entries[] = [];
   for (const [id, { last, saw, before }] of found) {
     const first = earlier.get(id);
@@ -112,7 +112,8 @@ async function remove(
   horizon: number,
 ): Promise<void> {
   const { dialect, run } = session;
-  const listed = (rows: readonly object[]): Sql => dialect.rowsOf(bind(JSON.stringify(rows)), 'v', COLUMNS);
+  const listed = (rows: readonly object[]): Sql =>
+    dialect.objectTable(bind(JSON.stringify(rows)), 'v', COLUMNS);
   const last = listed(compacted.map(({ last: seq, saw }) => ({ seq, saw })));
   await run(sql`UPDATE plat_changes AS t SET was = t.was | l.saw
     FROM (SELECT CAST(v.seq AS BIGINT) AS seq, CAST(v.saw AS INTEGER) AS saw FROM ${last}) l WHERE t.seq = l.seq`);
@@ -124,7 +125,11 @@ async function remove(
 }
 
 /** The last entry that need not be kept. @param before the one that was found the last time */
-async function horizonOf({ rows }: Session, { since, entries }: Retention, before: number): Promise<number> {
+async function findCompactionEnd(
+  { rows }: Session,
+  { since, entries }: Retention,
+  before: number,
+): Promise<number> {
   const one = async (statement: Sql): Promise<number> => Number((await rows(statement))[0]?.seq ?? 0);
   const last = await one(sql`SELECT max(seq) AS seq FROM plat_changes`);
   const young = await one(sql`SELECT seq FROM plat_changes

@@ -6,13 +6,13 @@
 import { columnKinds } from '../../compile/column-value.ts';
 import { bind, integer, sql } from '../../compile/fragment.ts';
 import {
-  AFTER_VALUES,
-  counterOf,
-  isOfValue,
+  isValueCounter,
   type LookupValue,
-  VALUES,
+  VALUE_COUNTER_END,
+  VALUE_COUNTER_PREFIX,
   type ValueInUse,
-  valuesOf,
+  valueCounterName,
+  valuesOfCounters,
 } from '../../compile/values-in-use.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { Session } from '../session.ts';
@@ -46,7 +46,7 @@ export class Counters {
   readonly #session: Session;
   #pending = new Map<string, Count>();
   /**
-   * The counters of values that came into or went out of use for some role since `valuesChanged` was last called; whether
+   * The counters of values that came into or went out of use for some role since `takeChangedValues` was last called; whether
    * some went out of use.
    */
   readonly #values = new Set<string>();
@@ -69,12 +69,12 @@ export class Counters {
     const pending = this.#pending;
     const changed = [...pending.values()].filter(({ rows }) => rows !== 0).sort(byResource);
     this.#pending = new Map();
-    await this.#note(changed.filter(({ resource }) => isOfValue(resource)));
+    await this.#note(changed.filter(({ resource }) => isValueCounter(resource)));
     for (const some of chunked(changed, AT_ONCE)) await this.#write(some);
   }
 
   async #write(changed: readonly Count[]): Promise<void> {
-    const counts = this.#session.dialect.rowsOf(bind(JSON.stringify(changed)), 'v', COLUMNS);
+    const counts = this.#session.dialect.objectTable(bind(JSON.stringify(changed)), 'v', COLUMNS);
     await this.#session.run(sql`INSERT INTO plat_counters (resource, visible, system, rows)
       SELECT v.resource, v.visible, v.system, v.rows FROM ${counts} WHERE TRUE
       ON CONFLICT (resource, visible, system) DO UPDATE SET rows = plat_counters.rows + excluded.rows`);
@@ -87,7 +87,7 @@ export class Counters {
     // What is read by place takes half the time of what is read by name: most of these texts occur only once.
     const moved = await this.#session.rows(sql`SELECT v.place, coalesce(c.rows, 0) AS rows,
         CASE WHEN EXISTS (SELECT 1 FROM plat_counters o WHERE o.resource = v.resource AND o.rows <> 0) THEN 1 ELSE 0 END AS known
-      FROM ${this.#session.dialect.rowsOf(bind(list), 'v', PLACED)}
+      FROM ${this.#session.dialect.objectTable(bind(list), 'v', PLACED)}
       LEFT JOIN plat_counters c ON c.resource = v.resource AND c.visible = CAST(v.visible AS INTEGER) AND c.system = v.system
       WHERE coalesce(c.rows, 0) = 0 OR c.rows + v.rows = 0`);
     for (const { place, rows, known } of moved) {
@@ -103,7 +103,7 @@ export class Counters {
   /**
    * The values that came into use or went out of use, for some role, since the last call; and which roles can see that.
    */
-  async valuesChanged(): Promise<ValueInUse[]> {
+  async takeChangedValues(): Promise<ValueInUse[]> {
     const changed = [...this.#values];
     const haveEnded = this.#haveEnded;
     const audiences = new Map(this.#new);
@@ -114,11 +114,14 @@ export class Counters {
     const inOrder = [...audiences.keys()]
       .sort()
       .map((counter) => [counter, audiences.get(counter) ?? 0] as const);
-    if (changed.length === 0) return valuesOf([], inOrder);
+    if (changed.length === 0) return valuesOfCounters([], inOrder);
     const { dialect, run, rows } = this.#session;
     const isChanged = dialect.oneOf(sql`resource`, changed);
     if (haveEnded) await run(sql`DELETE FROM plat_counters WHERE rows = 0 AND ${isChanged}`);
-    return valuesOf(await rows(sql`SELECT resource, visible FROM plat_counters WHERE ${isChanged}`), inOrder);
+    return valuesOfCounters(
+      await rows(sql`SELECT resource, visible FROM plat_counters WHERE ${isChanged}`),
+      inOrder,
+    );
   }
 
   /**
@@ -126,22 +129,22 @@ export class Counters {
    * @param last the value before them; undefined: from the first one
    */
   async valuesInUse(last: LookupValue | undefined, limit: number): Promise<ValueInUse[]> {
-    const after = last === undefined ? VALUES : counterOf(last.lookup, last.value);
-    return valuesOf(
+    const after = last === undefined ? VALUE_COUNTER_PREFIX : valueCounterName(last.lookup, last.value);
+    return valuesOfCounters(
       await this.#session.rows(sql`SELECT resource, visible FROM plat_counters WHERE rows <> 0 AND resource IN
           (SELECT DISTINCT resource FROM plat_counters
-            WHERE resource > ${bind(after)} AND resource < ${bind(AFTER_VALUES)} AND rows <> 0
+            WHERE resource > ${bind(after)} AND resource < ${bind(VALUE_COUNTER_END)} AND rows <> 0
             ORDER BY resource LIMIT ${integer(limit)})
         ORDER BY resource`),
     );
   }
 
   /** Those of some values that are in use. */
-  async amongValuesInUse(values: readonly LookupValue[]): Promise<ValueInUse[]> {
+  async filterValuesInUse(values: readonly LookupValue[]): Promise<ValueInUse[]> {
     if (values.length === 0) return [];
     const { dialect, rows } = this.#session;
-    const counters = values.map(({ lookup, value }) => counterOf(lookup, value));
-    return valuesOf(
+    const counters = values.map(({ lookup, value }) => valueCounterName(lookup, value));
+    return valuesOfCounters(
       await rows(sql`SELECT resource, visible FROM plat_counters
         WHERE rows <> 0 AND ${dialect.oneOf(sql`resource`, counters)}`),
     );

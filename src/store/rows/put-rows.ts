@@ -2,11 +2,11 @@
  * Stores and deletes the rows of one resource. A row is replaced as a whole, under its number; every column and ready
  * text of a row is written here.
  */
-import { cellOf, decodeSound, encode, textOf } from '../../compile/column-value.ts';
+import { boundValueOf, decodeOrUndefined, encode, textOrNull } from '../../compile/column-value.ts';
 import { type BoundValue, bind, join, name, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { dormantFields } from '../../compile/model.ts';
-import { rankAndFile, textColumns, valuesBy } from '../../compile/text/text-columns.ts';
+import { rankAndFile, textColumns, valuesReader } from '../../compile/text/text-columns.ts';
 import {
   countedFields,
   countReplaced,
@@ -14,22 +14,22 @@ import {
   type StoredCountedRow,
 } from '../../compile/values-in-use.ts';
 import type { Field, FieldValue } from '../../dictionary/index.ts';
-import { type RowToPut, type StoredRow, valueIn } from '../../records/rows.ts';
+import { type RowToPut, type StoredRow, valueToStore } from '../../records/rows.ts';
 import type { Row } from '../session.ts';
 import type { RecordTexts } from '../write/write-session.ts';
-import { NOTHING_TORN, type Settled, settle, textsInTheWay } from './settle-rows.ts';
+import { NOTHING_TO_RESOLVE, type ResolvedIds, resolveIds, selectConflictingTexts } from './settle-rows.ts';
 import { removeTombstones } from './tombstones.ts';
-import { updateChildren, type Visibility, visibilityOf } from './visibility.ts';
+import { updateChildVisibility, type Visibility, visibilityEvaluator } from './visibility.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** A stored row that is replaced or deleted. */
-interface Standing extends StoredCountedRow {
+interface ReplacedRow extends StoredCountedRow {
   /** Values of columns whose fields are no longer declared. They stay with the row as long as it is stored. */
   readonly dormant: readonly BoundValue[];
 }
 
 /** A row that is about to be inserted. */
-interface Placed {
+interface PreparedRow {
   readonly row: RowToPut;
   /** Its values in the order of the fields of the layout. */
   readonly values: readonly (FieldValue | undefined)[];
@@ -38,13 +38,13 @@ interface Placed {
   readonly id: number;
   readonly visibility: Visibility;
   /** The row that it replaces. */
-  readonly before: Standing | undefined;
+  readonly before: ReplacedRow | undefined;
 }
 
 export interface RowPutter {
   /** @param renews whether fields of stored values may have come back into use, so that their words are not indexed */
   put(rows: readonly RowToPut[], renews?: boolean): Promise<void>;
-  take(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, Standing>>;
+  remove(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, ReplacedRow>>;
 }
 
 export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPutter {
@@ -54,20 +54,20 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
   const one = isOneTable(layout);
   const child = resource.parent !== undefined;
   const typed = typedFields(layout);
-  const valuesOf = valuesBy(layout);
+  const valuesOf = valuesReader(layout);
   const places = new Map(layout.fields.map((field, place) => [field, place]));
   /** Fields with their places among the values of a record. */
-  const inPlace = (fields: readonly Field[]) =>
+  const withPlaces = (fields: readonly Field[]) =>
     fields.flatMap((field) => {
       const place = places.get(field);
       return place === undefined ? [] : [{ field, place }];
     });
-  const typedValues = inPlace(typed);
+  const typedValues = withPlaces(typed);
   const dormant = dormantFields(model, resource);
   const nothingDormant = dormant.map(() => null);
   const links = layout.links.map(({ field }) => field);
   const texts = textColumns(model, layout);
-  const evaluate = visibilityOf(context, layout);
+  const evaluate = visibilityEvaluator(context, layout);
   const columns = [
     ...(child ? ['_key', '_parent', '_parent_resource'] : ['_key']),
     ...['_id', '_system', '_visible', '_shown', '_kind', '_rank', '_file', '_hash', '_audience', '_source'],
@@ -76,8 +76,8 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     ...(one ? texts.columns : []),
   ];
   const counted = countedFields(model, layout).map(({ field }) => field);
-  const countedValues = inPlace(counted);
-  const compared = join(
+  const countedValues = withPlaces(counted);
+  const comparedColumns = join(
     ['_key', '_visible', '_shown', '_system', ...dormant, ...counted.map((field) => field.name)].map(name),
     ', ',
   );
@@ -85,7 +85,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
   const indexes = new Map(typed.map(({ name }, index) => [name, index]));
   const inSearch = search?.fields.map(({ name }) => indexes.get(name) ?? -1) ?? [];
 
-  return { put, take };
+  return { put, remove: take };
 
   async function put(rows: readonly RowToPut[], renews = false): Promise<void> {
     if (rows.length === 0) return;
@@ -121,14 +121,14 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     }
     const fresh = rows.filter(({ stored }) => stored === undefined).map(({ key }) => key);
     await removeTombstones(session, resource.name, fresh);
-    await updateChildren(context, resource.name, moved);
+    await updateChildVisibility(context, resource.name, moved);
     await counters.flush();
   }
 
-  async function place(rows: readonly RowToPut[]): Promise<Placed[]> {
+  async function place(rows: readonly RowToPut[]): Promise<PreparedRow[]> {
     const visibility = await evaluate(rows);
-    const settled = await settleTorn(rows.flatMap((row) => row.stored ?? []));
-    const before = await standing(storedKeys(rows));
+    const settled = await resolveTorn(rows.flatMap((row) => row.stored ?? []));
+    const before = await readReplaced(storedKeys(rows));
     // The parent may be part of the primary key.
     const moved = rows.filter(({ stored, parent }) => stored !== undefined && stored.parent !== parent);
     await deleteRows(columnsTable, storedKeys(moved));
@@ -148,7 +148,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     });
   }
 
-  function* columnRows(placed: readonly Placed[]): Iterable<BoundValue[]> {
+  function* columnRows(placed: readonly PreparedRow[]): Iterable<BoundValue[]> {
     for (const { row, values: content, cells, id, visibility, before } of placed) {
       const { rank, file } = rankAndFile(row);
       const source = context.source ?? row.stored?.source ?? null;
@@ -162,9 +162,9 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
   }
 
   /** The texts of listings have a table of their own, which also carries the links to their agents. */
-  function* textRows(placed: readonly Placed[]): Iterable<BoundValue[]> {
+  function* textRows(placed: readonly PreparedRow[]): Iterable<BoundValue[]> {
     for (const { row, values, id, visibility } of placed) {
-      const linked = links.map((link) => textOf(valueIn(row, link)));
+      const linked = links.map((link) => textOrNull(valueToStore(row, link)));
       yield [
         row.key,
         id,
@@ -177,14 +177,14 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     }
   }
 
-  function* searchRows(placed: readonly Placed[]): Iterable<BoundValue[]> {
+  function* searchRows(placed: readonly PreparedRow[]): Iterable<BoundValue[]> {
     for (const { row, cells, id, visibility } of placed) {
       const values = inSearch.map((index) => cells[index] ?? null);
       yield [id, row.key, row.system, visibility.visible, visibility.shown, ...values];
     }
   }
 
-  function* searchedTexts(placed: readonly Placed[], renews: boolean): Iterable<RecordTexts> {
+  function* searchedTexts(placed: readonly PreparedRow[], renews: boolean): Iterable<RecordTexts> {
     for (const { row, cells, id } of placed) {
       const found = searched.map((index) => cells[index]);
       const isStored = row.stored !== undefined && row.stored.isTorn !== true && !renews;
@@ -192,11 +192,11 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     }
   }
 
-  async function take(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, Standing>> {
-    await settleTorn(rows);
+  async function take(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, ReplacedRow>> {
+    await resolveTorn(rows);
     const keys = rows.map(({ key }) => key);
     changes.touchParents(rows);
-    const gone = await standing(keys);
+    const gone = await readReplaced(keys);
     for (const row of rows) changes.remove(resource.name, row.key, gone.get(row.key) ?? row);
     for (const row of gone.values()) countValues(model, layout, row, counters, -1);
     await deleteRows(columnsTable, keys);
@@ -206,10 +206,10 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
   }
 
   /** Deletes texts that would conflict with inconsistent rows. */
-  async function settleTorn(rows: readonly StoredRow[]): Promise<Settled> {
+  async function resolveTorn(rows: readonly StoredRow[]): Promise<ResolvedIds> {
     const torn = rows.filter(({ isTorn }) => isTorn === true);
-    if (torn.length === 0) return NOTHING_TORN;
-    const settled = settle(torn, await session.rows(textsInTheWay(dialect, layout, torn)));
+    if (torn.length === 0) return NOTHING_TO_RESOLVE;
+    const settled = resolveIds(torn, await session.rows(selectConflictingTexts(dialect, layout, torn)));
     await deleteRows(textsTable, settled.gone);
     // An inconsistent row may get another number.
     if (search !== undefined) {
@@ -222,18 +222,18 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
   }
 
   /** How stored rows are currently counted; a change of a parent may have moved them since they were found. */
-  async function standing(keys: readonly string[]): Promise<ReadonlyMap<string, Standing>> {
+  async function readReplaced(keys: readonly string[]): Promise<ReadonlyMap<string, ReplacedRow>> {
     if (keys.length === 0) return new Map();
     const rows = await session.rows(
-      sql`SELECT ${compared} FROM ${name(columnsTable)} WHERE ${dialect.oneOf(sql`_key`, keys)}`,
+      sql`SELECT ${comparedColumns} FROM ${name(columnsTable)} WHERE ${dialect.oneOf(sql`_key`, keys)}`,
     );
-    const standingOf = (row: Row): Standing => ({
+    const standingOf = (row: Row): ReplacedRow => ({
       visible: Number(row._visible),
       shown: Number(row._shown),
-      system: textOf(row._system),
-      read: (field) => decodeSound(field, row[field.name]),
+      system: textOrNull(row._system),
+      read: (field) => decodeOrUndefined(field, row[field.name]),
       cell: (field) => row[field.name],
-      dormant: dormant.map((column) => cellOf(row[column])),
+      dormant: dormant.map((column) => boundValueOf(row[column])),
     });
     return new Map(rows.map((row) => [String(row._key), standingOf(row)]));
   }

@@ -7,18 +7,18 @@ import { type BoundValue, join, name, sql } from '../../compile/fragment.ts';
 import { isOneTable, type Piece, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { withNumbers } from '../../compile/text/members.ts';
 import {
-  hasOtherTextsWithStamps,
-  newestStamped,
-  stampedTextColumns,
+  hasOtherTextsWithTimestamps,
+  newestTimestampVersion,
+  timestampTextColumns,
 } from '../../compile/text/text-columns.ts';
 import { ruleFields } from '../../compile/visibility.ts';
 import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
-import { storedHash } from '../../records/content-hash.ts';
+import { hashOfStoredContent } from '../../records/content-hash.ts';
 import { isChildCount } from '../../records/media.ts';
 import type { RowToRestamp, StoredRow } from '../../records/rows.ts';
-import { isStamp } from '../../records/stamps.ts';
+import { isAssignedTimestamp } from '../../records/stamps.ts';
 import { chunked } from '../../shared/chunked.ts';
-import { perObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/per-object.ts';
 import type { Row } from '../session.ts';
 import type { RowPutter } from './put-rows.ts';
 import type { StoredRows } from './stored-rows.ts';
@@ -27,7 +27,7 @@ import type { WriteContext } from './write-context.ts';
 /** Profiles count from 1. */
 const FIRST_VERSION = 1;
 /** Records whose texts are written at once. */
-const RENEWED_AT_ONCE = 1000;
+const REWRITTEN_AT_ONCE = 1000;
 /**
  * Records whose content is in memory at once. A record of a hundred members takes 20 kB while it is read and written; those
  * of a whole batch would outlive several collections of the young generation, and fill the old one with garbage.
@@ -41,7 +41,7 @@ export interface Restamper {
    * @param returned fields that are declared again: a record that was written in the meantime has kept its value in
    * such a field, which its hash does not cover yet
    */
-  renew(returned: readonly Field[]): Promise<void>;
+  rewriteTexts(returned: readonly Field[]): Promise<void>;
 }
 
 export function restamper(
@@ -51,9 +51,9 @@ export function restamper(
   { put }: RowPutter,
 ): Restamper {
   const { columnsTable, textsTable, search } = layout;
-  const isWhole = hasOtherTextsWithStamps(layout);
+  const needsWholeRecord = hasOtherTextsWithTimestamps(layout);
   const typed = typedFields(layout);
-  const stamps = typed.filter(isStamp);
+  const stamps = typed.filter(isAssignedTimestamp);
   const counts = typed.filter(isChildCount);
   const countedPieces = layout.pieces.filter(({ fields }) => fields.some(isChildCount));
   // A rule that depends on a count may make the record visible to other roles.
@@ -63,13 +63,13 @@ export function restamper(
       if (rows.length === 0) return;
       for (const { stored: row } of rows) changes.put(layout.resource.name, row.key, row, row);
       const uncounted = rows.filter((row) => !isRecounted(row));
-      await restampAs(uncounted, stamps, []);
-      await restampAs(rows.filter(isRecounted), [...stamps, ...counts], countedPieces);
+      await restampFields(uncounted, stamps, []);
+      await restampFields(rows.filter(isRecounted), [...stamps, ...counts], countedPieces);
     },
-    async renew(returned) {
+    async rewriteTexts(returned) {
       const hashOf = hashWith(returned);
       for (let last = ''; ; ) {
-        const rows = await stored.after(last, RENEWED_AT_ONCE);
+        const rows = await stored.after(last, REWRITTEN_AT_ONCE);
         const [end] = rows.slice(-1);
         if (end === undefined) return;
         await rewrite(
@@ -86,18 +86,18 @@ export function restamper(
    * @param fields the timestamps, and the counts if they change
    * @param counted the pieces that contain counts, if they change
    */
-  async function restampAs(
+  async function restampFields(
     rows: readonly RowToRestamp[],
     fields: readonly Field[],
     counted: readonly Piece[],
   ): Promise<void> {
-    const newest = newestStamped(layout);
+    const newest = newestTimestampVersion(layout);
     const isUncounted = ({ stored, derived }: RowToRestamp): boolean =>
       counts.some(({ name }) => derived[name] !== undefined && stored.values[name] === undefined);
     for (const some of chunked(rows, READ_AT_ONCE)) {
       const texts = newest > FIRST_VERSION || counted.length > 0 ? await textsOf(some, counted) : NO_TEXTS;
       const mustRewrite = (row: RowToRestamp): boolean =>
-        isWhole(row.stored) ||
+        needsWholeRecord(row.stored) ||
         // Its texts with timestamps were written before the newest of their fields came into use.
         Number(texts.get(row.stored.key)?._profile) < newest ||
         (isRecounted(row) && (isEvaluated || row.stored.isTorn === true || isUncounted(row)));
@@ -134,7 +134,7 @@ export function restamper(
       if (others.length === Object.keys(content).length) return row.hash;
       const before = Object.fromEntries(others);
       const hashUnder = (values: FieldValues, system: string | null | undefined): string =>
-        storedHash(layout.resource, values, model.settings, system, row.hash);
+        hashOfStoredContent(layout.resource, values, model.settings, system, row.hash);
       // A child whose parent was not stored was hashed without a system.
       const known = [row.system, undefined].find((system) => hashUnder(before, system) === row.hash);
       return hashUnder(before, known) === row.hash ? hashUnder(content, known) : row.hash;
@@ -157,7 +157,7 @@ export function restamper(
     counted: readonly Piece[],
     before: StoredTexts,
   ): Promise<void> {
-    const texts = stampedTexts(layout);
+    const texts = timestampTexts(layout);
     // A medium moves two of ten timestamps.
     const moved = new Set(rows.flatMap(({ derived }) => Object.keys(derived)));
     const fields = of.filter(({ name }) => moved.has(name));
@@ -198,6 +198,6 @@ export function restamper(
 type StoredTexts = ReadonlyMap<string, Row>;
 const NO_TEXTS: StoredTexts = new Map();
 
-const stampedTexts = perObject(stampedTextColumns);
+const timestampTexts = memoizePerObject(timestampTextColumns);
 
 const isRecounted = ({ hash }: RowToRestamp): boolean => hash !== undefined;

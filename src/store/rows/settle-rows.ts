@@ -9,20 +9,20 @@ import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
 
 /** How inconsistent rows are rewritten. */
-export interface Settled {
+export interface ResolvedIds {
   /** The id of each row by key; absent if the row gets a new one. */
   readonly ids: ReadonlyMap<string, number>;
   /** Keys of texts that must be deleted first. */
   readonly gone: readonly string[];
 }
 
-export const NOTHING_TORN: Settled = { ids: new Map(), gone: [] };
+export const NOTHING_TO_RESOLVE: ResolvedIds = { ids: new Map(), gone: [] };
 
 /**
  * Finds the texts under keys and ids of inconsistent rows, and whether they have no columns; the row without a key has
  * the id of the next new record.
  */
-export function textsInTheWay(
+export function selectConflictingTexts(
   dialect: Pick<Dialect, 'members'>,
   { columnsTable, textsTable, resource }: ResourceLayout,
   torn: readonly StoredRow[],
@@ -39,10 +39,10 @@ export function textsInTheWay(
 }
 
 /** @param found rows of that statement */
-export function settle(
+export function resolveIds(
   torn: readonly StoredRow[],
   found: readonly Readonly<Record<string, unknown>>[],
-): Settled {
+): ResolvedIds {
   const own = new Set(torn.map(({ key }) => key));
   const ofKey = new Map<string, number>();
   const taken = new Set<number>();

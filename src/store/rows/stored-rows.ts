@@ -2,7 +2,7 @@
 
 import { bind, column, integer, name, type Sql, sql } from '../../compile/fragment.ts';
 import { type ResourceLayout, tableWith } from '../../compile/layout/index.ts';
-import { storedForm } from '../../compile/stored-form.ts';
+import { storedRowReader } from '../../compile/stored-form.ts';
 import type { FieldValue } from '../../dictionary/index.ts';
 import { DamagedRecord } from '../../records/damage.ts';
 import type { CountedChild } from '../../records/media.ts';
@@ -19,11 +19,11 @@ export interface StoredRows {
   /** In key order. */
   after(key: string, limit: number): Promise<StoredRow[]>;
   /** Rows with a later timestamp in a field, in the order of that field. */
-  stampedAfter(field: string, moment: string, limit: number): Promise<StoredRow[]>;
+  withTimestampAfter(field: string, moment: string, limit: number): Promise<StoredRow[]>;
   /** By parent, in the order of the requested parents; the children of each in key order. */
   children(parentResource: string, parents: readonly string[]): Promise<Map<string, StoredRow[]>>;
   /** What is counted of the children, by parent: counts are read with each child that changes. */
-  counted(parentResource: string, parents: readonly string[]): Promise<Map<string, CountedChild[]>>;
+  countedChildren(parentResource: string, parents: readonly string[]): Promise<Map<string, CountedChild[]>>;
   /** The complete content of records. */
   load(rows: readonly StoredRow[]): Promise<Map<string, Record<string, FieldValue>>>;
 }
@@ -34,9 +34,9 @@ export function storedRows(
   { dialect, rows }: Pick<Session, 'dialect' | 'rows'>,
   layout: ResourceLayout,
 ): StoredRows {
-  const form = storedForm(layout, dialect);
+  const form = storedRowReader(layout, dialect);
   const select = async (rest: Sql): Promise<StoredRow[]> =>
-    (await rows(sql`${form.rows} ${rest}`)).map((raw) => sure(layout, form.row(raw)));
+    (await rows(sql`${form.rows} ${rest}`)).map((raw) => requireSafeNumbers(layout, form.row(raw)));
   const find: StoredRows['find'] = async (keys) => {
     if (keys.length === 0) return new Map();
     const found = await select(sql`WHERE ${dialect.oneOf(KEY, keys)}`);
@@ -47,7 +47,7 @@ export function storedRows(
   return {
     find,
     after: (key, limit) => select(sql`WHERE r._key > ${bind(key)} ORDER BY r._key LIMIT ${integer(limit)}`),
-    async stampedAfter(field, moment, limit) {
+    async withTimestampAfter(field, moment, limit) {
       const stamp = column('s', field);
       const after = dialect.literal('timestamp', moment);
       const keys = (
@@ -65,7 +65,7 @@ export function storedRows(
         Map.groupBy(sorted, (row) => row.parent ?? ''),
       );
     },
-    async counted(parentResource, parents) {
+    async countedChildren(parentResource, parents) {
       if (parents.length === 0) return new Map();
       const found = await rows(sql`${form.counted} WHERE ${isUnder(parentResource, parents)}`);
       const children = new Map<string, CountedChild[]>();
@@ -92,7 +92,7 @@ function inOrder<T>(keys: readonly string[], found: ReadonlyMap<string, T>): Map
 }
 
 /** @throws DamagedRecord for a row with a number that plat never writes: a row is replaced under its own number */
-function sure({ resource }: ResourceLayout, row: StoredRow): StoredRow {
+function requireSafeNumbers({ resource }: ResourceLayout, row: StoredRow): StoredRow {
   if (Number.isSafeInteger(row.id) && Number.isSafeInteger(row.visible)) return row;
   throw new DamagedRecord(`${resource.name} ${row.key}`);
 }

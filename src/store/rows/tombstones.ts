@@ -23,7 +23,7 @@ export async function addTombstones(
   const list = deleted.map(({ key, system, deletedAt }) => ({ key, system, deleted_at: deletedAt }));
   await run(sql`INSERT INTO plat_tombstones (resource, key, system, deleted_at)
     SELECT ${bind(resource)}, v.key, v.system, v.deleted_at
-    FROM ${dialect.rowsOf(bind(JSON.stringify(list)), 'v', ADDED)} WHERE TRUE
+    FROM ${dialect.objectTable(bind(JSON.stringify(list)), 'v', ADDED)} WHERE TRUE
     ON CONFLICT (resource, key) DO UPDATE SET system = excluded.system, deleted_at = excluded.deleted_at`);
 }
 
@@ -62,6 +62,6 @@ export async function restampTombstones(
 ): Promise<void> {
   if (moved.length === 0) return;
   await run(sql`UPDATE plat_tombstones AS t SET deleted_at = v."deletedAt"
-    FROM ${dialect.rowsOf(bind(JSON.stringify(moved)), 'v', MOVED)}
+    FROM ${dialect.objectTable(bind(JSON.stringify(moved)), 'v', MOVED)}
     WHERE t.resource = v.resource AND t.key = v.key`);
 }

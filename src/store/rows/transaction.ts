@@ -3,7 +3,7 @@
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Field } from '../../dictionary/index.ts';
-import { COUNTED } from '../../records/media.ts';
+import { COUNTED_RESOURCE } from '../../records/media.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import { checkSession } from '../check/checks.ts';
 import { rewriteRows } from '../check/rewrite-rows.ts';
@@ -18,14 +18,14 @@ import { type RowPutter, rowPutter } from './put-rows.ts';
 import { type Restamper, restamper } from './restamp-rows.ts';
 import { type StoredRows, storedRows } from './stored-rows.ts';
 import { addTombstones, restampTombstones, tombstonesAfter } from './tombstones.ts';
-import { updateAll } from './visibility.ts';
+import { updateAllVisibility } from './visibility.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** A write transaction that can also update all rows of a resource to match the model. */
 export interface StoreTransaction extends WriteTransaction {
   /** Rewrites the texts of every record of a resource. @param returned as in `Restamper` */
-  renew(resource: string, returned: readonly Field[]): Promise<void>;
-  /** Evaluates the visibility of all rows of some resources again. @param newBits as of `updateAll` */
+  rewriteTexts(resource: string, returned: readonly Field[]): Promise<void>;
+  /** Evaluates the visibility of all rows of some resources again. @param newBits as of `updateAllVisibility` */
   updateVisibility(concerns: (resource: string) => boolean, newBits: number): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ function tableWriter(context: WriteContext, layout: ResourceLayout): TableWriter
     ...restamper(context, layout, stored, putter),
     put: putter.put,
     async remove(rows, deletedAt) {
-      const taken = await putter.take(rows);
+      const taken = await putter.remove(rows);
       const gone = rows.map((row) => {
         const { visible, system } = taken.get(row.key) ?? row;
         return { key: row.key, visible, system, deletedAt: deletedAt(row.key) };
@@ -61,7 +61,7 @@ function tableWriter(context: WriteContext, layout: ResourceLayout): TableWriter
  * Runs work on the records of a store, and appends its changes to the sequence of changes.
  * @param source the source of the records; null in an authority
  */
-export async function inTransaction<T>(
+export async function runTransaction<T>(
   session: WriteSession,
   model: StoreModel,
   timestamps: CommitTimestamps,
@@ -94,7 +94,7 @@ function storeTransaction(
   const remove: WriteTransaction['remove'] = async (resource, rows) => {
     if (rows.length === 0) return;
     const keys = rows.map(({ key }) => key);
-    await table(resource).remove(rows, timestamps.of(resource, keys));
+    await table(resource).remove(rows, timestamps.forRecords(resource, keys));
   };
   return {
     model,
@@ -106,17 +106,19 @@ function storeTransaction(
     after: async (resource, key, limit) => (model.stores(resource) ? table(resource).after(key, limit) : []),
     children: async (resource, parentResource, parents) =>
       model.stores(resource) ? table(resource).children(parentResource, parents) : new Map(),
-    counted: async (parentResource, parents) =>
-      model.stores(COUNTED) ? table(COUNTED).counted(parentResource, parents) : new Map(),
+    countedChildren: async (parentResource, parents) =>
+      model.stores(COUNTED_RESOURCE)
+        ? table(COUNTED_RESOURCE).countedChildren(parentResource, parents)
+        : new Map(),
     load: (resource, rows) => table(resource).load(rows),
-    faulty: async (resource, keys) => {
+    findFaulty: async (resource, keys) => {
       if (!model.stores(resource) || keys.length === 0) return new Set();
       const checked = { kind: 'keys', keys } as const;
       const { faults } = await findRowFaults(checkSession(session, model), model.layout(resource), checked);
       return new Set(faults.map(({ key }) => key));
     },
     rewrite: async (resource, keys) => {
-      const stampOf = (key: string): string => timestamps.of(resource, [...keys, key])(key);
+      const stampOf = (key: string): string => timestamps.forRecords(resource, [...keys, key])(key);
       return rewriteRows(checkSession(session, model), model.layout(resource), keys, {
         stampOf,
         put: (rows) => put(resource, rows),
@@ -125,17 +127,17 @@ function storeTransaction(
     },
     put,
     restamp: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).restamp(rows)),
-    stampedAfter: async (resource, field, moment, limit) =>
-      model.stores(resource) ? table(resource).stampedAfter(field, moment, limit) : [],
+    withTimestampAfter: async (resource, field, moment, limit) =>
+      model.stores(resource) ? table(resource).withTimestampAfter(field, moment, limit) : [],
     tombstonesAfter: (moment, limit) => tombstonesAfter(session, moment, limit),
     restampTombstones: (moved) => restampTombstones(session, moved),
     remove,
-    valuesChanged: () => counters.valuesChanged(),
+    takeChangedValues: () => counters.takeChangedValues(),
     valuesInUse: (last, limit) => counters.valuesInUse(last, limit),
-    amongValuesInUse: (values) => counters.amongValuesInUse(values),
-    renew: (resource, returned) => table(resource).renew(returned),
+    filterValuesInUse: (values) => counters.filterValuesInUse(values),
+    rewriteTexts: (resource, returned) => table(resource).rewriteTexts(returned),
     async updateVisibility(concerns, newBits) {
-      await updateAll(context, concerns, newBits);
+      await updateAllVisibility(context, concerns, newBits);
       await counters.flush();
     },
   };

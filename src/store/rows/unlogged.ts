@@ -11,7 +11,7 @@ import { EVERYTHING } from './change-entry.ts';
  * who sees it, and in which originating system it is; the last entry of any other record says that it was deleted.
  * A record of which only the texts are left is not deleted: a repair writes it anew.
  */
-export function unlogged({ resource, columnsTable, textsTable }: ResourceLayout): Sql {
+export function selectMissingEntries({ resource, columnsTable, textsTable }: ResourceLayout): Sql {
   const last = sql`(SELECT c.key, c.kind, c.visible, c.system FROM plat_changes c WHERE c.seq IN
     (SELECT max(seq) FROM plat_changes WHERE resource = ${bind(resource.name)} AND key <> ${bind(EVERYTHING)} GROUP BY key))`;
   const isKnown = sql`l.key IS NOT NULL AND l.kind <> 'deleted'`;

@@ -3,13 +3,13 @@
  * written, and again for stored rows when rules, the day or a parent change. The engine evaluates the rules, since a
  * role's rule is a filter like any other.
  */
-import { type ColumnKind, columnKind, columnKinds, encode, textOf } from '../../compile/column-value.ts';
-import { forDamaged } from '../../compile/dialect.ts';
+import { type ColumnKind, columnKind, columnKinds, encode, textOrNull } from '../../compile/column-value.ts';
+import { tolerateDamage } from '../../compile/dialect.ts';
 import { bind, column, integer, name, type Sql, sql } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { countedColumns } from '../../compile/value-counts.ts';
-import { countMoved } from '../../compile/values-in-use.ts';
+import { countVisibilityChange } from '../../compile/values-in-use.ts';
 import {
   ownVisibleBits,
   ruleColumn,
@@ -20,7 +20,7 @@ import {
 } from '../../compile/visibility.ts';
 import type { RowToPut } from '../../records/rows.ts';
 import { chunked } from '../../shared/chunked.ts';
-import { perObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/per-object.ts';
 import type { Row } from '../session.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -31,23 +31,26 @@ export interface Visibility {
 }
 
 /** Combinations of values whose visibility is remembered for a resource. */
-const REMEMBERED = 20_000;
+const MAX_REMEMBERED = 20_000;
 
 /** The rules of a model depend on nothing else, so transactions share what they found, by resource. */
-const rememberedBy = perObject((_: StoreModel) => new Map<string, Map<string, Visibility>>());
+const rememberedVisibility = memoizePerObject((_: StoreModel) => new Map<string, Map<string, Visibility>>());
 
 /**
  * Evaluates the visibility of rows that are about to be written. The rules of a resource depend on few fields (a
  * status, a date, a permission), so few rows differ in them: the engine evaluates each combination of their values
  * once, together for the whole batch.
  */
-export function visibilityOf(
+export function visibilityEvaluator(
   context: WriteContext,
   layout: ResourceLayout,
-  most = REMEMBERED,
+  most = MAX_REMEMBERED,
 ): (rows: readonly RowToPut[]) => Promise<Visibility[]> {
   const fields = ruleFields(layout);
-  const remembered = rememberedBy(context.model).getOrInsertComputed(layout.resource.name, () => new Map());
+  const remembered = rememberedVisibility(context.model).getOrInsertComputed(
+    layout.resource.name,
+    () => new Map(),
+  );
   return async (rows) => {
     if (remembered.size > most) remembered.clear();
     const fresh = new Map<string, Row>();
@@ -61,17 +64,18 @@ export function visibilityOf(
       return id;
     });
     const evaluated = await evaluate(context, layout, [...fresh.values()]);
-    for (const [index, id] of [...fresh.keys()].entries()) remembered.set(id, known(evaluated[index]));
+    for (const [index, id] of [...fresh.keys()].entries())
+      remembered.set(id, requireEvaluated(evaluated[index]));
     const parents = await parentVisibility(context, layout, rows);
     return rows.map((row, index) => {
-      const { visible, shown } = known(remembered.get(ids[index] ?? ''));
+      const { visible, shown } = requireEvaluated(remembered.get(ids[index] ?? ''));
       return { visible: visible & (row.audience ?? -1) & parents(row), shown };
     });
   };
 }
 
 /** @throws Error instead of hiding a row whose visibility was not evaluated */
-function known(visibility: Visibility | undefined): Visibility {
+function requireEvaluated(visibility: Visibility | undefined): Visibility {
   if (visibility === undefined) throw new Error('The visibility of a row was not evaluated');
   return visibility;
 }
@@ -91,7 +95,7 @@ async function evaluate(
   ]);
   const rows =
     await session.rows(sql`SELECT r._place AS place, ${ownVisibleBits(planner, layout, 'r')} AS visible,
-    ${shownBits(planner, layout, 'r')} AS shown FROM ${dialect.rowsOf(bind(JSON.stringify(values)), 'r', columns)}`);
+    ${shownBits(planner, layout, 'r')} AS shown FROM ${dialect.objectTable(bind(JSON.stringify(values)), 'r', columns)}`);
   const evaluated: Visibility[] = [];
   for (const { place, visible, shown } of rows) {
     evaluated[Number(place)] = { visible: Number(visible), shown: Number(shown) };
@@ -128,16 +132,16 @@ const CHANGED = columnKinds({ key: 'text', visible: 'number', shown: 'number', s
  * Evaluates the visibility of stored rows again, and stores it where it changed.
  * @param where on the columns table under alias `r`
  * @param system what the originating system of a row should be; absent: as it is
- * @param newBits as of `updateAll`
+ * @param newBits as of `updateAllVisibility`
  * @returns the keys of the rows that changed
  */
-async function updateStored(
+async function updateStoredVisibility(
   { session, model, counters, changes }: WriteContext,
   layout: ResourceLayout,
   where: Sql,
   { system = sql`r._system`, newBits = 0 }: { readonly system?: Sql; readonly newBits?: number } = {},
 ): Promise<string[]> {
-  const planner = { dialect: forDamaged(session.dialect), model };
+  const planner = { dialect: tolerateDamage(session.dialect), model };
   const evaluated = sql`SELECT r._key AS key, r._visible AS was_visible, r._shown AS was_shown, r._system AS was_system,
     ${visibleBits(planner, layout, 'r')} AS visible, ${shownBits(planner, layout, 'r')} AS shown,
     ${system} AS system${countedColumns(model, layout)} FROM ${name(layout.columnsTable)} r WHERE ${where}`;
@@ -152,7 +156,7 @@ async function updateStored(
       shown: row.shown,
       system: row.system,
     }));
-    const rows = session.dialect.rowsOf(bind(JSON.stringify(list)), 'c', CHANGED);
+    const rows = session.dialect.objectTable(bind(JSON.stringify(list)), 'c', CHANGED);
     for (const table of tables) {
       await session.run(sql`UPDATE ${name(table)} AS t SET _visible = c.visible, _shown = c.shown, _system = c.system
         FROM ${rows} WHERE t._key = c.key`);
@@ -160,18 +164,18 @@ async function updateStored(
   }
   const resource = layout.resource.name;
   for (const row of changed) {
-    const before = { visible: Number(row.was_visible), system: textOf(row.was_system) };
-    const after = { visible: Number(row.visible), system: textOf(row.system) };
+    const before = { visible: Number(row.was_visible), system: textOrNull(row.was_system) };
+    const after = { visible: Number(row.visible), system: textOrNull(row.system) };
     counters.add(resource, before.visible, before.system, -1);
     counters.add(resource, after.visible, after.system, 1);
-    countMoved(model, layout, row, counters);
+    countVisibilityChange(model, layout, row, counters);
     changes.put(resource, String(row.key), before, after);
   }
   return changed.map((row) => String(row.key));
 }
 
 /** Updates the visibility and originating system of children to match their parents. */
-export async function updateChildren(
+export async function updateChildVisibility(
   context: WriteContext,
   parentResource: string,
   parents: readonly string[],
@@ -183,10 +187,10 @@ export async function updateChildren(
   for (const layout of childLayouts(model, parentResource)) {
     const isUnder = sql`${session.dialect.oneOf(column('r', '_parent'), parents)} AND r._parent_resource = ${bind(parentResource)}`;
     if (!(await hasRows(context, layout, isUnder))) continue;
-    await updateChildren(
+    await updateChildVisibility(
       context,
       layout.resource.name,
-      await updateStored(context, layout, isUnder, { system }),
+      await updateStoredVisibility(context, layout, isUnder, { system }),
     );
   }
 }
@@ -227,7 +231,7 @@ export async function alignSystems(context: WriteContext): Promise<void> {
         JOIN ${name(model.layout(resource).columnsTable)} p ON p._key = c._parent
         WHERE c._parent_resource = ${bind(resource)} AND c._system IS DISTINCT FROM p._system`);
       const keys = rows.map(({ key }) => String(key));
-      for (const some of chunked(keys, PARENTS_AT_ONCE)) await updateChildren(context, resource, some);
+      for (const some of chunked(keys, PARENTS_AT_ONCE)) await updateChildVisibility(context, resource, some);
     }
   }
   await counters.flush();
@@ -239,14 +243,16 @@ export async function alignSystems(context: WriteContext): Promise<void> {
  * after a change of rules, of those whose rules look at the calendar on a new day.
  * @param newBits bits that belonged to other roles before: what their roles see is new to them, though the rows stay the same
  */
-export async function updateAll(
+export async function updateAllVisibility(
   context: WriteContext,
   concerns: (resource: string) => boolean,
   newBits: number,
 ): Promise<void> {
   for (const resource of resourcesInOrder(context.model)) {
     if (!concerns(resource)) continue;
-    const changed = await updateStored(context, context.model.layout(resource), sql`TRUE`, { newBits });
-    await updateChildren(context, resource, changed);
+    const changed = await updateStoredVisibility(context, context.model.layout(resource), sql`TRUE`, {
+      newBits,
+    });
+    await updateChildVisibility(context, resource, changed);
   }
 }

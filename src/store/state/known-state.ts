@@ -33,7 +33,7 @@ interface ServerState {
 }
 
 /** An assumption about key and state, until a statement on the primary confirms or refutes it. */
-export class OpenLook implements AssumedLook {
+export class UnconfirmedLook implements AssumedLook {
   readonly tokenHash: string;
   readonly key: KeyRecord;
   /** The row of the key. */

@@ -23,7 +23,7 @@ export class LiveModel {
   constructor(stored: StoreModel, source: ModelSource) {
     this.#stored = stored;
     this.#source = source;
-    this.#newDay = new NewDay(async () => this.took(await source.startDay()));
+    this.#newDay = new NewDay(async () => this.replaceStored(await source.startDay()));
   }
 
   /** The model for writing, as last known. */
@@ -51,7 +51,7 @@ export class LiveModel {
   refresh(): Promise<void> {
     this.#refreshing ??= this.#source
       .readModel()
-      .then((model) => this.took(model))
+      .then((model) => this.replaceStored(model))
       .finally(() => {
         this.#refreshing = undefined;
       });
@@ -59,7 +59,7 @@ export class LiveModel {
   }
 
   /** Sets the model that a write of this process produced, unless a later one is known. */
-  took(model: StoreModel): void {
+  replaceStored(model: StoreModel): void {
     if (model.generation >= this.#stored.generation) this.#stored = model;
   }
 
@@ -68,7 +68,7 @@ export class LiveModel {
   }
 
   /** Resolves when no background work is running. */
-  ended(): Promise<void> {
-    return this.#newDay.ended();
+  whenIdle(): Promise<void> {
+    return this.#newDay.whenIdle();
   }
 }

@@ -7,8 +7,8 @@ import type { Dialect } from '../../compile/dialect.ts';
 import { bind, join, type Sql, sql } from '../../compile/fragment.ts';
 import { makeModel, type StoreModel } from '../../compile/model.ts';
 import { Damage } from '../../records/damage.ts';
-import { type Profile, profileOf } from '../../records/profile.ts';
-import { readable, readSettings } from '../../records/settings.ts';
+import { type Profile, readProfile } from '../../records/profile.ts';
+import { makeFromStored, readSettings } from '../../records/settings.ts';
 import type { Row, Session } from '../session.ts';
 import type { PartitionField } from '../store.ts';
 import { parseReading } from '../time/clock-jump.ts';
@@ -64,7 +64,7 @@ export class Meta {
 
   /** The number of changes of settings and profile. */
   get generation() {
-    return storedNumber(this.#text('generation'), 'the count of its settings');
+    return parseNumber(this.#text('generation'), 'the count of its settings');
   }
 
   /** Empty until the first epoch has begun, if the secret was not read. */
@@ -79,7 +79,7 @@ export class Meta {
 
   /** The UTC day for which visibility was last evaluated. */
   get day() {
-    return storedDay(this.#found('day'));
+    return parseDay(this.#found('day'));
   }
 
   get secret() {
@@ -88,7 +88,7 @@ export class Meta {
 
   /** The newest timestamp that was ever committed; timestamps never go backwards (I2). */
   get lastStamp() {
-    return storedStamp(this.#found('lastStamp'), 'its last timestamp');
+    return parseTimestamp(this.#found('lastStamp'), 'its last timestamp');
   }
 
   /** The last timestamp of each resource (write/commit-timestamps.ts). */
@@ -98,7 +98,7 @@ export class Meta {
 
   /** The number of transactions that changed records or settings. Two snapshots with the same number have the same content. */
   get changes() {
-    return storedNumber(this.#found('changes') ?? '0', 'the count of its changes');
+    return parseNumber(this.#found('changes') ?? '0', 'the count of its changes');
   }
 
   /**
@@ -106,7 +106,7 @@ export class Meta {
    * Milliseconds since 1970.
    */
   get settled() {
-    return storedNumber(this.#found('settled') ?? '0', 'the moment up to which it is settled');
+    return parseNumber(this.#found('settled') ?? '0', 'the moment up to which it is settled');
   }
 
   /** Whether timestamps that are ahead of the clock still have to be brought back (write/bring-back.ts). */
@@ -124,7 +124,7 @@ export class Meta {
    * was not recorded by key.
    */
   get changesHorizon() {
-    return storedNumber(this.#found('changesHorizon') ?? '0', 'the horizon of its changes');
+    return parseNumber(this.#found('changesHorizon') ?? '0', 'the horizon of its changes');
   }
 
   /** The version of the rules by which values in use were counted (values-in-use.ts); absent if they never were. */
@@ -168,7 +168,7 @@ const NAMES = {
   serverStart: 'server_start',
   countingRules: 'counting_rules',
   partitions: 'partitions',
-  /** What tells a backup file from its original. */
+  /** The id by which a backup file is distinguished from its original. */
   file: 'file',
 } as const;
 
@@ -200,7 +200,7 @@ export interface TimeState extends StoredState {
   readonly jump: number;
 }
 
-export const stateIn = (meta: Meta): StoredState => {
+export const storedStateOf = (meta: Meta): StoredState => {
   const { generation, day, changes, lastStamp, settled, newest, epoch, restamping } = meta;
   return { generation, day, changes, lastStamp, settled, newest, epoch, restamping };
 };
@@ -211,7 +211,7 @@ export const readMeta = async (session: Session, ...names: readonly StoredName[]
 
 /** The current time of a store whose clock is that of this machine, which learns of the store's epoch. */
 export async function readTimeState(session: Session, clock: StoreClock): Promise<TimeState> {
-  const state = stateIn(await readMeta(session, ...STATE));
+  const state = storedStateOf(await readMeta(session, ...STATE));
   clock.inEpoch(state.epoch);
   return { ...state, moment: clock.now(), jump: clock.jump() };
 }
@@ -227,21 +227,23 @@ const PAIR = columnKinds({ name: 'text', value: 'text' });
  * The number of changes once more, written before the actual one by every writer that appends to the sequence of
  * changes and writes search tables. A file rejects the change of a writer that does not (engines/sqlite/tables.ts).
  */
-export const LOGGED = 'logged';
+export const LOGGED_CHANGES = 'logged';
 
 /** The members of a change that are not undefined, as they are stored. */
-function storedRows(change: MetaChange): { readonly name: string; readonly value: string }[] {
+function rowsOfChange(change: MetaChange): { readonly name: string; readonly value: string }[] {
   const rows = Object.entries(NAMES).flatMap(([each, name]) => {
     const value: unknown = Reflect.get(change, each);
     if (value === undefined) return [];
     return [{ name, value: typeof value === 'object' ? JSON.stringify(value) : String(value) }];
   });
-  return change.changes === undefined ? rows : [{ name: LOGGED, value: String(change.changes) }, ...rows];
+  return change.changes === undefined
+    ? rows
+    : [{ name: LOGGED_CHANGES, value: String(change.changes) }, ...rows];
 }
 
 /** The statement that stores a change. */
-export function metaWriting({ rowsOf }: Dialect, change: MetaChange): Sql {
-  const given = rowsOf(bind(JSON.stringify(storedRows(change))), 'v', PAIR);
+export function metaWriting({ objectTable: rowsOf }: Dialect, change: MetaChange): Sql {
+  const given = rowsOf(bind(JSON.stringify(rowsOfChange(change))), 'v', PAIR);
   return sql`INSERT INTO plat_meta (name, value) SELECT v.name, v.value FROM ${given} WHERE TRUE
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
 }
@@ -251,7 +253,7 @@ export async function writeMeta(session: Session, change: MetaChange): Promise<v
 }
 
 /** What the store keeps about the timestamps of a commit. */
-export const givenIn = ({
+export const timestampMeta = ({
   lastStamp,
   kept,
 }: Pick<CommitTimestamps, 'lastStamp' | 'kept'>): Pick<Meta, 'lastStamp' | 'given'> => ({
@@ -259,13 +261,13 @@ export const givenIn = ({
   given: kept,
 });
 
-const IN_USE = columnKinds({ resource: 'text', field: 'text', since: 'number' });
+const PROFILE_COLUMNS = columnKinds({ resource: 'text', field: 'text', since: 'number' });
 
 export async function writeProfile(session: Session, profile: Profile): Promise<void> {
   const rows = [...profile.since].flatMap(([resource, fields]) =>
     [...fields].map(([field, since]) => ({ resource, field, since })),
   );
-  const given = session.dialect.rowsOf(bind(JSON.stringify(rows)), 'v', IN_USE);
+  const given = session.dialect.objectTable(bind(JSON.stringify(rows)), 'v', PROFILE_COLUMNS);
   await session.run(sql`INSERT INTO plat_profile (resource, field, since)
     SELECT v.resource, v.field, v.since FROM ${given} WHERE TRUE ON CONFLICT DO NOTHING`);
 }
@@ -288,21 +290,21 @@ export async function readModel({ rows }: Pick<Session, 'rows'>): Promise<StoreM
   const found = await rows(MODEL);
   const meta = new Meta(found.filter(({ name }) => name !== null));
   mustBeReadable(meta);
-  const profile = profileOf(found.filter(({ name }) => name === null));
+  const profile = readProfile(found.filter(({ name }) => name === null));
   const { generation, epoch, settings, day } = meta;
-  return readable(() => makeModel({ generation, epoch, settings, profile, day }));
+  return makeFromStored(() => makeModel({ generation, epoch, settings, profile, day }));
 }
 
 const STAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-function storedStamp(text: unknown, what: string): string {
+function parseTimestamp(text: unknown, what: string): string {
   if (typeof text === 'string' && STAMP.test(text) && !Number.isNaN(Date.parse(text))) return text;
-  throw new Damage(`${what} is none`);
+  throw new Damage(`${what} is not a timestamp`);
 }
 
 /** A count, or a moment in milliseconds since 1970. */
-function storedNumber(text: string, what: string): number {
+function parseNumber(text: string, what: string): number {
   const value = text === '' ? Number.NaN : Number(text);
   if (Number.isFinite(value) && value >= 0) return value;
   throw new Damage(`${what} is not a number`);
@@ -312,5 +314,5 @@ function storedNumber(text: string, what: string): number {
 const NEVER = '1970-01-01';
 
 /** A day that cannot be read counts as long past, so that visibility is evaluated again, as on any new day. */
-const storedDay = (text: string | undefined): string =>
+const parseDay = (text: string | undefined): string =>
   text !== undefined && DAY.test(text) && !Number.isNaN(Date.parse(text)) ? text : NEVER;

@@ -5,16 +5,16 @@ import { countingRules } from '../../compile/values-in-use.ts';
 import { dayFrom, timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { checkTimeZone } from '../../records/local-time.ts';
-import { declaredFields, EMPTY_PROFILE, extendProfile, firstFields } from '../../records/profile.ts';
+import { declaredFields, EMPTY_PROFILE, extendProfile, fieldsOfNewStore } from '../../records/profile.ts';
 import type { StoreSettings } from '../../records/settings.ts';
-import { inTransaction } from '../rows/transaction.ts';
-import { CommitTimestamps, nothingGiven } from '../write/commit-timestamps.ts';
+import { runTransaction } from '../rows/transaction.ts';
+import { CommitTimestamps, initialTimestamps } from '../write/commit-timestamps.ts';
 import { publishDictionary } from '../write/publish-dictionary.ts';
 import type { WriteSession } from '../write/write-session.ts';
-import { givenIn, type MetaChange, writeMeta, writeProfile } from './meta.ts';
+import { type MetaChange, timestampMeta, writeMeta, writeProfile } from './meta.ts';
 
-/** What lies where a store is expected; `incomplete` is a copy that has not finished. */
-export type Found = 'nothing' | 'empty' | 'incomplete' | 'older store' | 'store';
+/** What an address leads to; `incomplete` is an unfinished copy. */
+export type StorePresence = 'nothing' | 'empty' | 'incomplete' | 'older store' | 'store';
 
 /** Why there is no store. */
 const NO_STORE = { empty: 'it is empty', incomplete: 'a copy into it is incomplete' };
@@ -23,7 +23,11 @@ const NO_STORE = { empty: 'it is empty', incomplete: 'a copy into it is incomple
  * @param mayMake whether there may be none yet
  * @throws PlatError `storeMissing`, `storeNotOurs`
  */
-export function mustBeStore(store: string, found: Found, mayMake: boolean): Exclude<Found, 'incomplete'> {
+export function mustBeStore(
+  store: string,
+  found: StorePresence,
+  mayMake: boolean,
+): Exclude<StorePresence, 'incomplete'> {
   if (found === 'nothing' && !mayMake) throw platError('storeMissing', { store });
   if (found !== 'incomplete' && (found !== 'empty' || mayMake)) return found;
   throw platError('storeNotOurs', { store, reason: NO_STORE[found] });
@@ -39,14 +43,14 @@ interface NewStore {
 }
 
 /** What a store with these settings can do before it exists. */
-export const modelOfNew = (settings: StoreSettings): StoreModel =>
+export const modelOfNewStore = (settings: StoreSettings): StoreModel =>
   makeModel({ generation: 1, epoch: '', settings, profile: EMPTY_PROFILE, day: dayFrom(0) });
 
 /**
  * Writes them, inside a transaction. @param applyTables creates the tables of records, and whatever else the engine
  * needs
  */
-export async function beginStore<S extends WriteSession>(
+export async function initializeStore<S extends WriteSession>(
   session: S,
   { settings, epoch, now, ofEngine }: NewStore,
   applyTables: (session: S, model: StoreModel) => Promise<void>,
@@ -56,16 +60,16 @@ export async function beginStore<S extends WriteSession>(
   const first = { generation: 1, epoch, settings, day };
   const bare = makeModel({ ...first, profile: EMPTY_PROFILE });
   const declared = declaredFields(bare.dictionary, settings.declarations);
-  const profile = extendProfile(EMPTY_PROFILE, [...firstFields(bare), ...declared]);
+  const profile = extendProfile(EMPTY_PROFILE, [...fieldsOfNewStore(bare), ...declared]);
   const model = makeModel({ ...first, profile });
   const createdAt = timestampFrom(now);
   const secret = randomBytes(32).toString('base64url');
   await writeMeta(session, { ...ofEngine, ...first, secret, createdAt, lastStamp: createdAt });
   await writeProfile(session, profile);
   await applyTables(session, model);
-  const given = nothingGiven(createdAt);
+  const given = initialTimestamps(createdAt);
   const times = { moment: now, settled: 0, lastStamp: createdAt, given, jump: 0 };
   const timestamps = new CommitTimestamps(times, { creates: true });
-  await inTransaction(session, model, timestamps, null, publishDictionary);
-  await writeMeta(session, { ...givenIn(timestamps), countingRules: countingRules(model) });
+  await runTransaction(session, model, timestamps, null, publishDictionary);
+  await writeMeta(session, { ...timestampMeta(timestamps), countingRules: countingRules(model) });
 }

@@ -97,7 +97,7 @@ export const OWN_TABLES: readonly OwnTable[] = [
   },
 ];
 
-export const creationOf = ({ name, columns, key, unique = [] }: OwnTable): string =>
+export const createTableStatement = ({ name, columns, key, unique = [] }: OwnTable): string =>
   `CREATE TABLE IF NOT EXISTS ${name} (${columns}, PRIMARY KEY (${key.join(', ')})${unique.map((column) => `, UNIQUE (${column})`).join('')})`;
 
 /** The indexes of its keys, by the names that PostgreSQL gives them, with statements that create them. */
@@ -110,5 +110,5 @@ export const keyIndexesOf = ({ name, key, unique = [] }: Omit<OwnTable, 'columns
 };
 
 /** The names of its columns. */
-export const columnsOfOwn = ({ columns }: OwnTable): string[] =>
+export const ownTableColumns = ({ columns }: OwnTable): string[] =>
   columns.split(',').map((column) => column.trim().replace(/ .*/, ''));

@@ -7,13 +7,13 @@
  * An object with the members of another one, whose methods throw translated errors: synchronously, asynchronously, or while a
  * result is read.
  */
-export function watched<T extends object>(part: T, translate: (error: unknown) => unknown): T {
+export function withTranslatedErrors<T extends object>(part: T, translate: (error: unknown) => unknown): T {
   const made = { ...part };
   for (const [name, value] of Object.entries(part)) {
     if (typeof value !== 'function') continue;
     Reflect.set(made, name, (...given: unknown[]): unknown => {
       try {
-        return watchedResult(Reflect.apply(value, part, given), translate);
+        return translateResult(Reflect.apply(value, part, given), translate);
       } catch (error) {
         throw translate(error);
       }
@@ -22,17 +22,17 @@ export function watched<T extends object>(part: T, translate: (error: unknown) =
   return made;
 }
 
-function watchedResult(result: unknown, translate: (error: unknown) => unknown): unknown {
+function translateResult(result: unknown, translate: (error: unknown) => unknown): unknown {
   if (result instanceof Promise) {
     return result.catch((error: unknown) => {
       throw translate(error);
     });
   }
-  return isStream(result) ? watchedStream(result, translate) : result;
+  return isStream(result) ? translateStream(result, translate) : result;
 }
 
 /** The items of a stream; its errors are translated. */
-async function* watchedStream<T>(
+async function* translateStream<T>(
   stream: AsyncIterable<T>,
   translate: (error: unknown) => unknown,
 ): AsyncGenerator<T, void> {

@@ -38,7 +38,7 @@ export async function runCheck(checks: Checks, { resource, part }: CheckTask): P
  * @param here works with the checks on the calling thread
  * @param onThread runs a check on another thread; absent: the calling thread runs all
  */
-export function checksBeside(
+export function makeThreadedChecks(
   live: LiveModel,
   here: (work: (checks: Checks) => Promise<CheckResult>) => Promise<CheckResult>,
   onThread: ((task: CheckTask) => Promise<CheckResult>) | undefined,

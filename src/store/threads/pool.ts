@@ -4,11 +4,11 @@
 import { Worker } from 'node:worker_threads';
 import { platError } from '../../errors/index.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
-import type { CacheUse } from '../../shared/bounded-cache.ts';
+import type { CacheSize } from '../../shared/bounded-cache.ts';
 import { asError } from '../../shared/error-code.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
 import { isSent, type Lane, type ReadCaller } from '../read/lanes.ts';
-import { answerTooLarge } from '../read/largest-answer.ts';
+import { answerTooLargeError } from '../read/largest-answer.ts';
 import type { ReadResult, ReadTask } from '../read/read-task.ts';
 import type { CheckResult, CheckTask } from './check-task.ts';
 import type { SharedBody } from './outbox.ts';
@@ -46,7 +46,7 @@ export type WorkerError =
 
 export type WorkerReply =
   /** The caches of the thread, reported from time to time. */
-  { readonly caches: readonly CacheUse[] } | WorkerAnswer;
+  { readonly caches: readonly CacheSize[] } | WorkerAnswer;
 
 type WorkerAnswer =
   | {
@@ -72,7 +72,7 @@ interface Job {
 interface Thread {
   worker: Worker | undefined;
   job: Job | undefined;
-  caches: readonly CacheUse[];
+  caches: readonly CacheSize[];
   /** Memory that returns to the worker with its next task: waking it only for that would cost more. */
   returned: SharedArrayBuffer | undefined;
 }
@@ -84,7 +84,7 @@ interface Thread {
 const LONGEST_QUEUE = 1000;
 
 /** The caller of reads without one: the operator's commands. */
-const NOBODY = '';
+const NO_CALLER = '';
 
 /** A task, prepared when it leaves the queue. */
 interface PooledRead {
@@ -110,15 +110,15 @@ export class ReaderPool {
     for (let index = 0; index < size; index++) {
       this.#threads.push({ worker: undefined, job: undefined, caches: [], returned: undefined });
     }
-    // The first task finds a thread that runs. Further threads start when so many tasks are read at once: most stores are
-    // never asked for as many as they may have threads, and each takes memory, and a tenth of a second of a processor.
+    // One thread starts at once for the first task, the others when enough tasks are read at the same time: most stores
+    // never need all threads they may have, and each takes memory and a tenth of a second of processor time to start.
     for (const thread of this.#threads.slice(0, 1)) thread.worker = this.#start(thread);
   }
 
   async run({ task, milliseconds, caller }: PooledRead): Promise<ThreadResult> {
     if (this.#closed) throw platError('storeUnavailable', {});
-    using turn = await this.#queue.enter(caller?.name ?? NOBODY);
-    turn.onEnd((kept) => caller?.spent(this.#lane, kept));
+    using turn = await this.#queue.acquire(caller?.name ?? NO_CALLER);
+    turn.onRelease((kept) => caller?.spent(this.#lane, kept));
     caller?.begin(this.#lane);
     return await this.#ask({ task: task(), milliseconds, isSent: isSent(caller) });
   }
@@ -138,7 +138,7 @@ export class ReaderPool {
   }
 
   /** The caches of the threads. */
-  caches(): readonly CacheUse[] {
+  caches(): readonly CacheSize[] {
     return this.#threads.flatMap(({ caches }) => caches);
   }
 
@@ -195,7 +195,7 @@ export class ReaderPool {
     if (thread.job?.id !== reply.id) return;
     const job = this.#free(thread);
     if (reply.ok) job?.resolve(withBody(reply, (memory) => takeBack(thread, worker, memory)));
-    else job?.reject(errorOf(reply.error));
+    else job?.reject(deserializeError(reply.error));
   }
 
   #fail(thread: Thread, error: unknown): void {
@@ -211,14 +211,14 @@ export class ReaderPool {
   }
 }
 
-function errorOf(error: WorkerError): Error {
+function deserializeError(error: WorkerError): Error {
   switch (error.kind) {
     case 'damage':
       return new Damage(error.message);
     case 'record':
       return new DamagedRecord(error.record);
     case 'too-large':
-      return answerTooLarge();
+      return answerTooLargeError();
     case 'other':
       return Object.assign(new Error(error.message), { errcode: error.errcode });
   }

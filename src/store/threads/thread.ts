@@ -3,11 +3,11 @@ import { parentPort } from 'node:worker_threads';
 import type { StoreModel } from '../../compile/model.ts';
 import { PlatError } from '../../errors/index.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
-import { cachesInUse } from '../../shared/bounded-cache.ts';
+import { cacheSizes } from '../../shared/bounded-cache.ts';
 import { messageOf } from '../../shared/error-code.ts';
 import { checksOn } from '../check/check-store.ts';
 import type { ReadBlock } from '../read/blocks-task.ts';
-import type { Making, ReadResult, ReadTask } from '../read/read-task.ts';
+import type { ReadContext, ReadResult, ReadTask } from '../read/read-task.ts';
 import type { Session } from '../session.ts';
 import { readModel } from '../state/meta.ts';
 import { type CheckTask, runCheck } from './check-task.ts';
@@ -18,7 +18,7 @@ import type { WorkerError, WorkerMessage, WorkerReply, WorkerRequest } from './p
 interface ThreadReader {
   read(
     task: ReadTask,
-    how: Pick<Making, 'isSent' | 'memory'> & { readonly milliseconds: number },
+    how: Pick<ReadContext, 'isSent' | 'memory'> & { readonly milliseconds: number },
   ): ReadResult;
   /** For checks. */
   readonly session: Session;
@@ -27,7 +27,7 @@ interface ThreadReader {
 const outbox = makeOutbox();
 const EMPTY = new Uint8Array(0);
 
-export function answerTasks(reader: ThreadReader): void {
+export function serveTasks(reader: ThreadReader): void {
   if (parentPort === null) throw new Error('This runs in a thread of its own only');
   parentPort.on('message', (message: WorkerMessage) => {
     if ('release' in message) {
@@ -50,7 +50,7 @@ async function answerCheck({ session }: ThreadReader, id: number, task: CheckTas
     if (model === undefined || model.generation < task.generation) model = await readModel(session);
     send({ id, ok: true, result: await runCheck(checksOn(session, model), task) }, []);
   } catch (error) {
-    send({ id, ok: false, error: describe(error) }, []);
+    send({ id, ok: false, error: serializeError(error) }, []);
   }
 }
 
@@ -60,7 +60,7 @@ function answer(reader: ThreadReader, request: WorkerRequest, task: ReadTask): v
     const result = reader.read(task, { isSent, milliseconds, memory: outbox.body });
     sendResult(request.id, result);
   } catch (error) {
-    send({ id: request.id, ok: false, error: describe(error) }, []);
+    send({ id: request.id, ok: false, error: serializeError(error) }, []);
   } finally {
     reportCaches();
   }
@@ -101,7 +101,7 @@ let reported = Number.NEGATIVE_INFINITY;
 function reportCaches(): void {
   if (performance.now() - reported < REPORT_EVERY) return;
   reported = performance.now();
-  send({ caches: cachesInUse() }, []);
+  send({ caches: cacheSizes() }, []);
 }
 
 /** A body goes through shared memory if it is large; the rest of the page is sent as it is. */
@@ -123,7 +123,7 @@ function send(reply: WorkerReply, transferred: ArrayBufferLike[]): void {
   );
 }
 
-function describe(error: unknown): WorkerError {
+function serializeError(error: unknown): WorkerError {
   const message = messageOf(error);
   if (error instanceof Damage) return { kind: 'damage', message };
   if (error instanceof DamagedRecord) return { kind: 'record', record: error.record };

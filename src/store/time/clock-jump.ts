@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { isObject, parsedJson } from '../../shared/json.ts';
+import { isObject, tryParseJson } from '../../shared/json.ts';
 
 /** What a machine knows of the time in addition to its clock. */
 export interface Machine {
@@ -43,7 +43,7 @@ export interface ClockReading {
 }
 
 /** What a store knows about time. */
-export interface HeldTime {
+export interface StoredTime {
   readonly reading: ClockReading | undefined;
   /** The latest moment that was assigned to a record or promised to a reader; milliseconds since 1970. */
   readonly newest: number;
@@ -51,7 +51,7 @@ export interface HeldTime {
 
 /** Parses a stored reading; undefined for one that cannot be read. */
 export function parseReading(text: string | undefined): ClockReading | undefined {
-  const value = text === undefined ? undefined : parsedJson(text);
+  const value = text === undefined ? undefined : tryParseJson(text);
   if (!isObject(value)) return undefined;
   const { boot, clock, uptime: up, before } = value;
   if (typeof boot !== 'string' || typeof clock !== 'number' || typeof up !== 'number') return undefined;
@@ -62,24 +62,25 @@ export function parseReading(text: string | undefined): ClockReading | undefined
  * Milliseconds that a clock may gain at once. A machine that is suspended as a whole, such as a virtual machine on a
  * host that sleeps at night, gains the time that it missed.
  */
-export const TOLERATED = 12 * 3_600_000;
+export const TOLERATED_JUMP = 12 * 3_600_000;
 
 /** Milliseconds between two stored readings. */
-const KEPT_EVERY = 60_000;
+const READING_INTERVAL = 60_000;
 
 /** Milliseconds by which a correct clock may be before the newest timestamp. */
-const BEHIND = 60_000;
+const TOLERATED_LAG = 60_000;
 
 /** No correct clock shows a time before plat was written. */
 const BEFORE_PLAT = Date.parse('2026-01-01T00:00:00Z');
 
 /** Whether a clock is known to be behind, so that it cannot serve as a reference for a clock that is set ahead. */
-const isBehind = (clock: number, newest: number): boolean => clock < newest - BEHIND || clock < BEFORE_PLAT;
+const isBehind = (clock: number, newest: number): boolean =>
+  clock < newest - TOLERATED_LAG || clock < BEFORE_PLAT;
 
 /** The time of the boot according to the clock of a reading. */
-const startOf = ({ clock, uptime }: Pick<ClockReading, 'clock' | 'uptime'>): number => clock - uptime;
+const bootTimeOf = ({ clock, uptime }: Pick<ClockReading, 'clock' | 'uptime'>): number => clock - uptime;
 
-interface Look {
+interface ClockCheck {
   readonly clock: number;
   readonly elapsed: number;
 }
@@ -90,9 +91,9 @@ const isInStep = (clock: number, elapsed: number): boolean => Math.abs(clock - e
 /** Watches one clock. */
 export class JumpGuard {
   readonly #machine: Machine;
-  readonly #held: () => HeldTime;
+  readonly #held: () => StoredTime;
   /** The last check of the clock, unless it found a jump. */
-  #look: Look | undefined;
+  #look: ClockCheck | undefined;
   /** The time of the boot: the latest one according to a clock that had not jumped. */
   #start: number | undefined;
   #kept = Number.NEGATIVE_INFINITY;
@@ -103,7 +104,7 @@ export class JumpGuard {
   #epoch: string | undefined;
 
   /** @param held returns what the store knows now */
-  constructor(machine: Machine, held: () => HeldTime) {
+  constructor(machine: Machine, held: () => StoredTime) {
     this.#machine = machine;
     this.#held = held;
   }
@@ -121,7 +122,7 @@ export class JumpGuard {
     const held = this.#held();
     const start = this.#knownStart(held, uptime);
     const ahead = start === undefined ? 0 : clock - Math.max(start + uptime, held.newest);
-    if (ahead > TOLERATED) {
+    if (ahead > TOLERATED_JUMP) {
       this.#look = undefined;
       return ahead;
     }
@@ -137,10 +138,10 @@ export class JumpGuard {
     const start = this.#knownStart(held, uptime);
     if (this.#isConfirmed || start === undefined) return 0;
     const behind = start + uptime - clock;
-    if (behind <= TOLERATED) return 0;
+    if (behind <= TOLERATED_JUMP) return 0;
     const { before } = this.#ofThisStart(held, uptime) ?? {};
     // The clock is back where it was before a time ahead of it was confirmed.
-    const isAsBefore = before !== undefined && Math.abs(before + uptime - clock) <= TOLERATED;
+    const isAsBefore = before !== undefined && Math.abs(before + uptime - clock) <= TOLERATED_JUMP;
     return isAsBefore ? 0 : behind;
   }
 
@@ -148,7 +149,7 @@ export class JumpGuard {
    * Confirms the clock, however far it was set.
    * @param why `restamped`: what the store has of another clock no longer counts
    */
-  allow(clock: number, why: 'right' | 'restamped' = 'right'): void {
+  trust(clock: number, why: 'right' | 'restamped' = 'right'): void {
     const { elapsed, uptime } = this.#machine;
     this.#look = { clock, elapsed: elapsed() };
     this.#start = clock - uptime();
@@ -159,7 +160,7 @@ export class JumpGuard {
 
   /** Reports the time of an independent clock: if both agree, this one is right. */
   confirm(clock: number, other: number): void {
-    if (this.jump(clock) > 0 && Math.abs(other - clock) <= TOLERATED) this.allow(clock);
+    if (this.jump(clock) > 0 && Math.abs(other - clock) <= TOLERATED_JUMP) this.trust(clock);
   }
 
   /** Sets the epoch of the store. In a new epoch, earlier observations of the clock no longer count. */
@@ -172,19 +173,20 @@ export class JumpGuard {
   }
 
   /** The reading to store now; undefined if one was stored recently, or if it would be meaningless. */
-  toKeep(clock: number): string | undefined {
+  readingToStore(clock: number): string | undefined {
     const { boot } = this.#machine;
     const uptime = this.#machine.uptime();
-    if (boot === undefined || uptime < this.#kept + KEPT_EVERY || this.jump(clock) > 0) return undefined;
+    if (boot === undefined || uptime < this.#kept + READING_INTERVAL || this.jump(clock) > 0)
+      return undefined;
     const held = this.#held();
     const said = this.#said;
     if (said === undefined && isBehind(clock, held.newest)) return undefined;
     this.#kept = uptime;
     this.#said = undefined;
     const reading = this.#ofThisStart(held, uptime);
-    const known = reading === undefined ? undefined : startOf(reading);
+    const known = reading === undefined ? undefined : bootTimeOf(reading);
     const start = said === undefined ? Math.max(clock - uptime, known ?? -Infinity) : clock - uptime;
-    const isAnother = said === 'right' && known !== undefined && Math.abs(start - known) > TOLERATED;
+    const isAnother = said === 'right' && known !== undefined && Math.abs(start - known) > TOLERATED_JUMP;
     const before =
       said === 'restamped' ? undefined : isAnother ? (reading?.before ?? known) : reading?.before;
     const kept: ClockReading = {
@@ -195,14 +197,14 @@ export class JumpGuard {
   }
 
   /** The time of the boot: the latest one according to any clock that was right as far as is known. */
-  #knownStart(held: HeldTime, uptime: number): number | undefined {
+  #knownStart(held: StoredTime, uptime: number): number | undefined {
     const reading = this.#ofThisStart(held, uptime);
-    const starts = [this.#start, reading && startOf(reading)].filter((start) => start !== undefined);
+    const starts = [this.#start, reading && bootTimeOf(reading)].filter((start) => start !== undefined);
     return starts.length === 0 ? undefined : Math.max(...starts);
   }
 
   /** The stored reading, if it is from this boot of this machine. */
-  #ofThisStart({ reading }: HeldTime, uptime: number): ClockReading | undefined {
+  #ofThisStart({ reading }: StoredTime, uptime: number): ClockReading | undefined {
     return reading !== undefined && reading.boot === this.#machine.boot && reading.uptime <= uptime
       ? reading
       : undefined;
@@ -225,7 +227,7 @@ const SPANS = [
 ] as const;
 
 /** A duration in the largest unit of which it has at least one and a half. */
-export function spanText(milliseconds: number): string {
+export function durationText(milliseconds: number): string {
   const [unit, size] = SPANS.find(([, length]) => milliseconds >= 1.5 * length) ?? ['seconds', 1000];
   return `${(milliseconds / size).toFixed(1)} ${unit}`;
 }

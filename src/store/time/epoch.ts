@@ -27,7 +27,7 @@ export interface NewEpoch {
  * Added to the store's counters (of settings and of changes): a process that outlived a restore knows counts of the
  * abandoned timeline, none of which may recur.
  */
-export const COUNTS_GO_ON = 1_000_000;
+export const EPOCH_COUNT_STEP = 1_000_000;
 
 /** What a store records about its time. */
 interface Times {

@@ -4,7 +4,7 @@
  */
 import type { Meta, MetaChange } from '../state/meta.ts';
 import type { Horizon } from '../store.ts';
-import { PROMISE_EVERY, PROMISE_STANDS } from '../write/commit-timestamps.ts';
+import { PROMISE_INTERVAL, PROMISE_VALIDITY } from '../write/commit-timestamps.ts';
 import type { StoreClock } from './store-clock.ts';
 
 export interface HorizonSource {
@@ -23,25 +23,25 @@ export function horizonOf(
   const seen = times();
   const { settled } = seen;
   if (needed <= settled) {
-    return { now: clock.stamping(seen), settled, standsUntil: settled + PROMISE_STANDS };
+    return { now: clock.timeForTimestamps(seen), settled, standsUntil: settled + PROMISE_VALIDITY };
   }
   const free = tryLock((write): Horizon => {
     // Read under the lock, because the epoch may have changed.
     const held = times();
-    const now = clock.stamping(held);
+    const now = clock.timeForTimestamps(held);
     // Saved from time to time, so that no process assigns a timestamp before it, not even with a clock that has been set back.
-    const isDue = now >= held.settled + PROMISE_EVERY;
-    if (isDue) write({ settled: now, clockReading: clock.toKeep() });
-    return { now, settled: now, standsUntil: (isDue ? now : held.settled) + PROMISE_STANDS };
+    const isDue = now >= held.settled + PROMISE_INTERVAL;
+    if (isDue) write({ settled: now, clockReading: clock.readingToStore() });
+    return { now, settled: now, standsUntil: (isDue ? now : held.settled) + PROMISE_VALIDITY };
   });
-  return free ?? whileOthersWrite(times(), clock);
+  return free ?? horizonWhileOthersWrite(times(), clock);
 }
 
 /**
  * The horizon while another process writes: it uses its own clock, but assigns no timestamp before the last commit while a promise
  * is valid. If none is, its timestamps begin at the end of the last promise at the earliest (write/commit-timestamps.ts).
  */
-function whileOthersWrite(held: ReturnType<HorizonSource['times']>, clock: StoreClock): Horizon {
-  const standsUntil = held.settled + PROMISE_STANDS;
-  return { now: clock.stamping(held), settled: Math.min(held.newest, standsUntil), standsUntil };
+function horizonWhileOthersWrite(held: ReturnType<HorizonSource['times']>, clock: StoreClock): Horizon {
+  const standsUntil = held.settled + PROMISE_VALIDITY;
+  return { now: clock.timeForTimestamps(held), settled: Math.min(held.newest, standsUntil), standsUntil };
 }

@@ -5,13 +5,13 @@ import { dayFrom } from '../../dictionary/index.ts';
 export const DAY_PATIENCE = 1000;
 
 /** The same when a store is opened: if the lock is not free, the work is left to the background. */
-const AT_ONCE = 50;
+const OPENING_PATIENCE = 50;
 
 /** Milliseconds between two attempts. */
-const PAUSE = 5000;
+const RETRY_INTERVAL = 5000;
 
 /** The number of consecutive failures after which the delay is reported: a running import has the lock for a while. */
-const PATIENCE = 12;
+const FAILURES_UNTIL_REPORT = 12;
 
 /**
  * A day whose rules are not reflected in the stored visibility, although that was attempted. Reads evaluate the rules
@@ -29,7 +29,7 @@ export async function modelOfToday(
   moment: number,
   startDay: (patience: number) => Promise<StoreModel>,
 ): Promise<StoreModel> {
-  return stored.visibilityDay >= dayFrom(moment) ? stored : startDay(AT_ONCE).catch(() => stored);
+  return stored.visibilityDay >= dayFrom(moment) ? stored : startDay(OPENING_PATIENCE).catch(() => stored);
 }
 
 /**
@@ -74,11 +74,11 @@ export class NewDay {
   /** Why the stored visibility is not up to date; undefined if it is. */
   get overdue(): OverdueDay | undefined {
     const failure = this.#failure;
-    return failure === undefined || failure.times < PATIENCE ? undefined : failure;
+    return failure === undefined || failure.times < FAILURES_UNTIL_REPORT ? undefined : failure;
   }
 
   /** Resolves when no work is running. */
-  async ended(): Promise<void> {
+  async whenIdle(): Promise<void> {
     await this.#working;
   }
 
@@ -87,7 +87,7 @@ export class NewDay {
    */
   #bring(day: string): void {
     if (this.#working !== undefined || this.#elapsed() < this.#nextTry) return;
-    this.#nextTry = this.#elapsed() + PAUSE;
+    this.#nextTry = this.#elapsed() + RETRY_INTERVAL;
     this.#working = this.#startDay()
       .then(() => {
         this.#failure = undefined;

@@ -3,10 +3,10 @@
  * epoch.
  */
 import { type Clock, steadyClock } from '../../shared/clock.ts';
-import { type ClockTrust, type HeldTime, JumpGuard } from './clock-jump.ts';
+import { type ClockTrust, JumpGuard, type StoredTime } from './clock-jump.ts';
 
 /** The time information before a store exists. */
-export const NOTHING_HELD: HeldTime = { reading: undefined, newest: 0 };
+export const NOTHING_STORED: StoredTime = { reading: undefined, newest: 0 };
 
 export interface StoreClock extends Clock {
   /** The same as `now`, even when it goes back. */
@@ -16,15 +16,15 @@ export interface StoreClock extends Clock {
   /** Milliseconds by which it was set back. */
   readonly setBack: () => number;
   /** Trusts the clock, since timestamps ahead of it were moved back. */
-  readonly restamped: () => void;
+  readonly trustAfterRestamp: () => void;
   /** Reports the time of another clock. */
   readonly confirm: (other: number) => void;
   /** The time for timestamps of a store in its current epoch, never before its last timestamp or promise. */
-  readonly stamping: (times: { readonly newest: number; readonly epoch: string }) => number;
+  readonly timeForTimestamps: (times: { readonly newest: number; readonly epoch: string }) => number;
   /** See `SteadyClock`. */
   readonly inEpoch: (epoch: string) => void;
   /** The reading that the store should keep. */
-  readonly toKeep: () => string | undefined;
+  readonly readingToStore: () => string | undefined;
 }
 
 /**
@@ -34,14 +34,14 @@ export interface StoreClock extends Clock {
 export function storeClock(
   { now, sleep }: Clock,
   { machine, allowClockJump = false }: ClockTrust,
-  held: () => HeldTime,
+  held: () => StoredTime,
   isKnown: () => boolean = () => true,
 ): StoreClock {
   const guard = machine && new JumpGuard(machine, held);
   let isAllowed = allowClockJump;
   const guarded = <T>(ask: (guard: JumpGuard, time: number) => T): T | undefined => {
     if (guard === undefined || !isKnown()) return undefined;
-    if (isAllowed) guard.allow(now());
+    if (isAllowed) guard.trust(now());
     isAllowed = false;
     return ask(guard, now());
   };
@@ -54,13 +54,13 @@ export function storeClock(
   };
   return {
     ...{ now: steady.now, sleep, raw, jump, inEpoch },
-    stamping({ newest, epoch }) {
+    timeForTimestamps({ newest, epoch }) {
       inEpoch(epoch);
       return Math.max(steady.now(), newest);
     },
     setBack: () => guarded((known, time) => known.setBack(time)) ?? 0,
-    restamped: () => guarded((known, time) => known.allow(time, 'restamped')),
+    trustAfterRestamp: () => guarded((known, time) => known.trust(time, 'restamped')),
     confirm: (other) => guarded((known, time) => known.confirm(time, other)),
-    toKeep: () => guarded((known, time) => known.toKeep(time)),
+    readingToStore: () => guarded((known, time) => known.readingToStore(time)),
   };
 }

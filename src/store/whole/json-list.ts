@@ -20,18 +20,18 @@ const UNICODE = 0x75;
 const BLANK = 0x20;
 
 /** A table that marks the bytes of these characters. */
-const among = (characters: string): Uint8Array => {
+const byteTable = (characters: string): Uint8Array => {
   const table = new Uint8Array(256);
   for (const byte of Buffer.from(characters)) table[byte] = 1;
   return table;
 };
 
-const SPACE = among(' \t\n\r');
-const DIGIT = among('0123456789');
-const HEX = among('0123456789abcdefABCDEF');
-const ESCAPED = among('"\\/bfnrt');
-const EXPONENT = among('eE');
-const SIGN = among('+-');
+const SPACE = byteTable(' \t\n\r');
+const DIGIT = byteTable('0123456789');
+const HEX = byteTable('0123456789abcdefABCDEF');
+const ESCAPED = byteTable('"\\/bfnrt');
+const EXPONENT = byteTable('eE');
+const SIGN = byteTable('+-');
 const [TRUE, FALSE, NULL] = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')];
 
 /** No position: the text does not contain what is required there. */
@@ -42,7 +42,7 @@ const NOWHERE = -1;
  * are UTF-8.
  * @param follows whether the values continue a list, so that a comma comes first
  */
-export function faultIn(bytes: Uint8Array, follows = false): number | undefined {
+export function findSyntaxError(bytes: Uint8Array, follows = false): number | undefined {
   const { length } = bytes;
   if (length === 0) return undefined;
   if (follows && bytes[0] !== COMMA) return 0;

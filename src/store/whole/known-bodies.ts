@@ -3,7 +3,7 @@
  * unknown, whichever request it answers. The threads of a store share the tags. It knows no requests.
  */
 import { createCipheriv, randomBytes } from 'node:crypto';
-import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
+import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
 
 /** What threads share; it is sent to each of them. */
 export interface SharedBodies {
@@ -20,7 +20,7 @@ const KEY_BYTES = 16;
 /** Tags never leave this process, so reusing the nonce with one key is harmless. */
 const NONCE = new Uint8Array(12);
 
-export class KnownBodies implements Reported {
+export class ValidatedBodies implements SizedCache {
   readonly shared: SharedBodies;
   readonly #tags: BigUint64Array;
 
@@ -31,10 +31,10 @@ export class KnownBodies implements Reported {
       key: randomBytes(KEY_BYTES),
     };
     this.#tags = new BigUint64Array(this.shared.tags);
-    if (shared === undefined) reportCache('whole bodies', this);
+    if (shared === undefined) registerCache('whole bodies', this);
   }
 
-  get use(): Reported['use'] {
+  get use(): SizedCache['use'] {
     // In halves, which are numbers: making a big integer of each tag takes fifty times as long.
     const halves = new Uint32Array(this.shared.tags);
     let entries = 0;

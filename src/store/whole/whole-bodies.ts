@@ -3,10 +3,10 @@
  * parsing them, so this is the only place, for both engines, that detects a damaged text before it is sent.
  */
 import { isUtf8 } from 'node:buffer';
-import { markedIn } from '../../compile/damaged-records.ts';
+import { findDamagedRecord } from '../../compile/damaged-records.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
-import { faultIn } from './json-list.ts';
-import { KnownBodies, type SharedBodies } from './known-bodies.ts';
+import { findSyntaxError } from './json-list.ts';
+import { type SharedBodies, ValidatedBodies } from './known-bodies.ts';
 
 /**
  * Checks a body.
@@ -31,18 +31,18 @@ export const mustBeText: BodyCheck = (body) => {
 const isText = (body: Uint8Array): boolean => isUtf8(body) && !asBuffer(body).includes(0);
 
 /** On average, one in this many records ends a part: a page that begins or ends elsewhere has two parts that are not known yet. */
-const PART = 16;
+const RECORDS_PER_PART = 16;
 
 /**
  * For bodies that a service sends. A large body that was checked once is recognized by its tag, or by those of its parts:
  * a page may contain records of other pages.
  */
-export class WholeBodies {
-  readonly #known: KnownBodies;
+export class BodyValidator {
+  readonly #known: ValidatedBodies;
 
   /** @param shared from another thread of the store */
   constructor(shared?: SharedBodies) {
-    this.#known = new KnownBodies(shared);
+    this.#known = new ValidatedBodies(shared);
   }
 
   get shared(): SharedBodies {
@@ -50,13 +50,13 @@ export class WholeBodies {
   }
 
   /** @throws DamagedRecord for a record that is marked as damaged; Damage for a body that is not JSON */
-  readonly mustBeWhole: BodyCheck = (body, commas = () => []) => {
+  readonly mustBeValid: BodyCheck = (body, commas = () => []) => {
     const isLarge = body.length > SMALL;
     if (isLarge && this.#isWholeInParts(body, partEnds(commas()))) return body;
     const tag = isLarge ? this.#known.tagOf(body) : undefined;
     if (tag !== undefined && this.#isKnown(tag, body, false)) return body;
     mustBeText(body);
-    const fault = faultIn(body);
+    const fault = findSyntaxError(body);
     if (fault !== undefined) throw damageAt(body, fault);
     if (tag !== undefined) this.#known.add(tag);
     return body;
@@ -74,7 +74,7 @@ export class WholeBodies {
   #isWholePart(part: Uint8Array, goesOn: boolean): boolean {
     const tag = this.#known.tagOf(part);
     if (this.#isKnown(tag, part, goesOn)) return true;
-    if (!isText(part) || faultIn(part, goesOn) !== undefined) return false;
+    if (!isText(part) || findSyntaxError(part, goesOn) !== undefined) return false;
     this.#known.add(tag);
     return true;
   }
@@ -90,21 +90,21 @@ export class WholeBodies {
  * parts.
  */
 const partEnds = (commas: readonly number[]): readonly number[] =>
-  commas.filter((at, index) => (at - (commas[index - 1] ?? -1)) % PART === 0);
+  commas.filter((at, index) => (at - (commas[index - 1] ?? -1)) % RECORDS_PER_PART === 0);
 
 const startsWithComma = (body: Uint8Array): boolean => body[0] === 0x2c;
 
 const asBuffer = (body: Uint8Array): Buffer => Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 
 /** How many bytes before a fault are searched for the record that contains it. */
-const LOOKED_THROUGH = 256 * 1024;
+const SEARCHED_BEFORE_FAULT = 256 * 1024;
 const KEY = /\{"(\w*(?:Key|Id))":"([^"\\]{1,255})"/g;
 
 function damageAt(body: Uint8Array, fault: number): Damage | DamagedRecord {
   const bytes = asBuffer(body);
-  const record = markedIn(bytes);
+  const record = findDamagedRecord(bytes);
   if (record !== undefined) return new DamagedRecord(record);
-  const before = bytes.toString('utf8', Math.max(0, fault - LOOKED_THROUGH), fault);
+  const before = bytes.toString('utf8', Math.max(0, fault - SEARCHED_BEFORE_FAULT), fault);
   const [, name, key] = [...before.matchAll(KEY)].at(-1) ?? [];
   const where = name === undefined ? '' : `, in or after the record whose ${name} is ${key}`;
   return new Damage(`one of its texts is not valid JSON${where}`);

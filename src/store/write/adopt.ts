@@ -1,8 +1,8 @@
-import { storedHash } from '../../records/content-hash.ts';
+import { hashOfStoredContent } from '../../records/content-hash.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
 import { isAbsent } from '../../records/parsed-record.ts';
 import type { RowToPut } from '../../records/rows.ts';
-import { type OwnRow, putStamped, type Unstamped } from './own-stamps.ts';
+import { type MutableRow, putWithTimestamps, type RowWithoutTimestamps } from './own-stamps.ts';
 import type { Tally } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
 
@@ -22,9 +22,9 @@ export async function findOrphans(
   resource: string,
   parents: readonly NewParent[],
   skips: (navigation: string, parent: string) => boolean,
-): Promise<Map<string, Unstamped[]>> {
+): Promise<Map<string, RowWithoutTimestamps[]>> {
   const { model } = transaction;
-  const orphans = new Map<string, Unstamped[]>();
+  const orphans = new Map<string, RowWithoutTimestamps[]>();
   if (parents.length === 0) return orphans;
   const systems = new Map(parents.map(({ key, system }) => [key, system]));
   for (const { name, target, collection } of model.resource(resource).navigations.values()) {
@@ -33,7 +33,7 @@ export async function findOrphans(
     const rows = [...found].flatMap(([parent, children]) => (skips(name, parent) ? [] : children));
     if (rows.length === 0) continue;
     const contents = await transaction.load(target, rows);
-    const put = rows.map((row): Unstamped => {
+    const put = rows.map((row): RowWithoutTimestamps => {
       const system = systems.get(row.parent ?? '') ?? null;
       const content = contents.get(row.key) ?? {};
       const isListings = isMediaOfListing(model.resource(target), content);
@@ -44,9 +44,9 @@ export async function findOrphans(
       const { settings } = model;
       const hash =
         settings.owner === 'replica' && row.hash !== ''
-          ? storedHash(model.resource(target), values, settings, system)
+          ? hashOfStoredContent(model.resource(target), values, settings, system)
           : row.hash;
-      const placed: OwnRow = { ...row, stored: row, system, hash, values };
+      const placed: MutableRow = { ...row, stored: row, system, hash, values };
       return { row: placed, before: content, after: undefined };
     });
     orphans.set(target, [...(orphans.get(target) ?? []), ...put]);
@@ -63,7 +63,7 @@ export async function adoptOrphans(
 ): Promise<void> {
   const fresh = stored.filter((row) => row.stored === undefined);
   for (const [target, rows] of await findOrphans(transaction, resource, fresh, () => false)) {
-    await putStamped(transaction, target, rows);
+    await putWithTimestamps(transaction, target, rows);
     tally.children.stored += rows.length;
   }
 }

@@ -21,7 +21,7 @@ const COMMITS_INTO_EMPTY = 1000;
 const BULK_SPAN = 600;
 
 /** What determines the timestamps of some records of one resource. Milliseconds since 1970, except `last`. */
-export interface Room {
+export interface TimestampRoom {
   /** The clock that sets timestamps, moved forward to the last promise and the last timestamp if it is behind them. */
   readonly now: number;
   /** A reader has been promised that no later timestamp is before this moment. */
@@ -46,29 +46,33 @@ export interface Span {
  * Returns ascending moments in microseconds since 1970, all after `last` and none before `promised`. They are after
  * `now` only if there is no room before it; the commit then waits for the clock.
  */
-export function allot(count: number, room: Room): number[] {
+export function allotTimestamps(count: number, room: TimestampRoom): number[] {
   const { now, promised, last, over } = room;
   const first = Math.max(
     promised,
     last === undefined ? Number.NEGATIVE_INFINITY : Math.floor(last / 1000) + 1,
   );
-  const free = usable(first, now);
-  if (free < count) return crowded(count, first, free, room);
+  const free = countUsable(first, now);
+  if (free < count) return shareMilliseconds(count, first, free, room);
   if (over !== undefined) {
     const from = Math.max(first, Math.ceil(over.from));
     const to = Math.min(now, Math.floor(over.to));
     if (to - from >= 2 * count) return spread(count, from, to);
-    if (usable(from, now) >= count) return contiguous(count, from);
+    if (countUsable(from, now) >= count) return contiguous(count, from);
   }
-  return contiguous(count, beginOf(count, first, room));
+  return contiguous(count, firstMillisecond(count, first, room));
 }
 
 /** Whether so many records count as part of an import. */
 export const isBulk = (count: number): boolean => count >= BULK;
 
 /** The first millisecond of records for which there is room from `first` on. */
-function beginOf(count: number, first: number, { now, last, isFilling, isGoingOn }: Room): number {
-  const latest = lastRun(count, now);
+function firstMillisecond(
+  count: number,
+  first: number,
+  { now, last, isFilling, isGoingOn }: TimestampRoom,
+): number {
+  const latest = startOfLastRun(count, now);
   if (isGoingOn || (isFilling && last !== undefined)) return first;
   if (!isBulk(count)) return latest;
   const span = last === undefined ? COMMITS_INTO_EMPTY * count : BULK_SPAN * count;
@@ -76,16 +80,16 @@ function beginOf(count: number, first: number, { now, last, isFilling, isGoingOn
 }
 
 /** The number of milliseconds in a span, including its ends, that are not whole seconds. */
-function usable(from: number, to: number): number {
+function countUsable(from: number, to: number): number {
   if (from > to) return 0;
   if (from === Number.NEGATIVE_INFINITY) return Number.POSITIVE_INFINITY;
   return to - from + 1 - (Math.floor(to / 1000) - Math.ceil(from / 1000) + 1);
 }
 
 /** The first millisecond of so many records that end now. */
-function lastRun(count: number, now: number): number {
+function startOfLastRun(count: number, now: number): number {
   let from = now - count + 1;
-  for (let missing = count - usable(from, now); missing > 0; missing = count - usable(from, now))
+  for (let missing = count - countUsable(from, now); missing > 0; missing = count - countUsable(from, now))
     from -= missing;
   return from;
 }
@@ -122,15 +126,20 @@ function spread(count: number, from: number, to: number): number[] {
 }
 
 /** As few per millisecond as fit; if even ten do not fit, the last timestamps are ahead of the clock. */
-function crowded(count: number, first: number, free: number, { promised, last }: Room): number[] {
+function shareMilliseconds(
+  count: number,
+  first: number,
+  free: number,
+  { promised, last }: TimestampRoom,
+): number[] {
   if (free > 0) return dense(count, first, Math.min(PER_MILLISECOND, Math.ceil(count / free)));
-  const shared = last === undefined ? [] : restOf(last, promised);
+  const shared = last === undefined ? [] : unusedSlots(last, promised);
   const taken = shared.slice(0, count);
   return [...taken, ...dense(count - taken.length, first, PER_MILLISECOND)];
 }
 
 /** The unused places in the millisecond of the last timestamp. */
-function restOf(last: number, promised: number): number[] {
+function unusedSlots(last: number, promised: number): number[] {
   const millisecond = Math.floor(last / 1000);
   if (millisecond < promised || isWholeSecond(millisecond)) return [];
   const rest: number[] = [];

@@ -5,9 +5,9 @@ import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { Span } from './allot-timestamps.ts';
 import { deleteRecords } from './delete-records.ts';
-import { doubting } from './doubting.ts';
-import { unknownFields } from './fields-in-use.ts';
-import type { Allowed, WriteLimits } from './in-time.ts';
+import { withUntrustedHashes } from './doubting.ts';
+import { newFieldsInUse } from './fields-in-use.ts';
+import type { TransactionLimits, WriteLimits } from './in-time.ts';
 import { type PreparedRecord, prepareRecord } from './prepare.ts';
 import { emptyTally, type Rejection, type WriteReport } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
@@ -29,13 +29,13 @@ export interface BatchWriter {
   readonly limits: WriteLimits;
   readModel(): StoreModel | Promise<StoreModel>;
   /** Brings fields into use. */
-  learn(fields: readonly Field[]): Promise<StoreModel>;
+  bringIntoUse(fields: readonly Field[]): Promise<StoreModel>;
   /** Commits work that stays within its time limit (in-time.ts), and rolls back any other work. */
   attempt<T>(
     model: StoreModel,
     work: (transaction: WriteTransaction) => Promise<T>,
     source: string | null,
-    allowed: Allowed,
+    allowed: TransactionLimits,
   ): Promise<Attempt<T>>;
   /** Why the engine cannot store a record, if the error says so: for instance, a text that is too long for an index. */
   refusal(error: unknown): string | undefined;
@@ -59,7 +59,7 @@ const GROWTH = 1.25;
 const paces = new WeakMap<object, number>();
 
 /** Milliseconds between a long transaction and the next, so that other writers can proceed. */
-const REST = 50;
+const PAUSE_AFTER_LONG = 50;
 
 /** The result of writing batches. */
 export interface Written {
@@ -91,29 +91,29 @@ export function writeInBatches(
   records: readonly ParsedRecord[],
   { source, over, rejectsTaken, ignoresHashes = false, begin, finish }: BatchOptions = {},
 ): Promise<Written> {
-  return inBatches(writer, current, {
+  return runBatches(writer, current, {
     batches: split(records, paceOf(writer, writer.largestWeight ?? LARGEST_WEIGHT)),
     source: source ?? null,
     over,
     isSized: true,
     hasEnd: finish !== undefined,
-    async ready(model, batch, waiting) {
-      if (unknownFields(model, batch).length === 0) return model;
+    async prepareModel(model, batch, waiting) {
+      if (newFieldsInUse(model, batch).length === 0) return model;
       // Includes the fields of later batches: bringing fields into use takes longer than storing a batch.
-      return writer.learn(unknownFields(model, [batch, ...waiting].flat()));
+      return writer.bringIntoUse(newFieldsInUse(model, [batch, ...waiting].flat()));
     },
-    work(batch, model, soFar) {
+    makeWork(batch, model, soFar) {
       const prepared = batch.map((record) => prepareRecord(record, model));
       return async (transaction) => {
         await begin?.(transaction);
-        const given = ignoresHashes ? doubting(transaction) : transaction;
+        const given = ignoresHashes ? withUntrustedHashes(transaction) : transaction;
         const written = await write(given, resource, prepared, rejectsTaken);
         if (soFar !== undefined) await finish?.(transaction, addReports(soFar, written));
         return written;
       };
     },
     weightOf,
-    refused: (record, seconds) => {
+    rejectionOf: (record, seconds) => {
       const children = weightOf(record) - 1;
       const reason = `To store it${children > 0 ? ` with its ${children} children` : ''} takes longer than the ${seconds} s that a transaction may`;
       return { resource, key: record.key, reason };
@@ -129,19 +129,19 @@ export function removeInBatches(
   keys: readonly string[],
   { begin }: Pick<BatchOptions, 'begin'> = {},
 ): Promise<Written> {
-  return inBatches(writer, current, {
+  return runBatches(writer, current, {
     batches: [...chunked(keys, LARGEST_BATCH)],
     source: null,
     over: undefined,
     isSized: false,
     hasEnd: false,
-    ready: async (model) => model,
-    work: (batch) => async (transaction) => {
+    prepareModel: async (model) => model,
+    makeWork: (batch) => async (transaction) => {
       await begin?.(transaction);
       return deleteRecords(transaction, resource, batch);
     },
     weightOf: () => 1,
-    refused: (key, seconds) => {
+    rejectionOf: (key, seconds) => {
       const reason = `To delete it with its children takes longer than the ${seconds} s that a transaction may`;
       return { resource, key, reason };
     },
@@ -159,19 +159,23 @@ interface Batches<T> {
   /** Whether the last transaction has work of its own, so that it runs even without items. */
   readonly hasEnd: boolean;
   /** Returns the model under which a batch can be stored. */
-  ready(model: StoreModel, batch: readonly T[], waiting: readonly (readonly T[])[]): Promise<StoreModel>;
+  prepareModel(
+    model: StoreModel,
+    batch: readonly T[],
+    waiting: readonly (readonly T[])[],
+  ): Promise<StoreModel>;
   /** @param soFar the report of the earlier transactions, passed to the last one */
-  work(
+  makeWork(
     batch: readonly T[],
     model: StoreModel,
     soFar: WriteReport | undefined,
   ): (transaction: WriteTransaction) => Promise<WriteReport>;
   weightOf(item: T): number;
   /** The rejection of a single item that took more than so many seconds. */
-  refused(item: T, seconds: number): Rejection;
+  rejectionOf(item: T, seconds: number): Rejection;
 }
 
-async function inBatches<T>(writer: BatchWriter, current: StoreModel, job: Batches<T>): Promise<Written> {
+async function runBatches<T>(writer: BatchWriter, current: StoreModel, job: Batches<T>): Promise<Written> {
   const { usual, alone } = writer.limits;
   const waiting = job.batches;
   let model = current;
@@ -182,10 +186,10 @@ async function inBatches<T>(writer: BatchWriter, current: StoreModel, job: Batch
   let done = 0;
   if (waiting.length === 0 && job.hasEnd) waiting.push([]);
   for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
-    model = await job.ready(model, batch, waiting);
-    const work = job.work(batch, model, waiting.length === 0 ? report : undefined);
+    model = await job.prepareModel(model, batch, waiting);
+    const work = job.makeWork(batch, model, waiting.length === 0 ? report : undefined);
     const longest = batch.length > 1 ? usual : alone + usual;
-    const over = job.over && partOf(job.over, done / total, (done + batch.length) / total);
+    const over = job.over && partOfSpan(job.over, done / total, (done + batch.length) / total);
     const attempt = await writer
       .attempt(model, work, job.source, { ahead, longest, over })
       .catch((error: unknown): { readonly kind: 'refused'; readonly reason: string } => {
@@ -193,7 +197,7 @@ async function inBatches<T>(writer: BatchWriter, current: StoreModel, job: Batch
         if (reason === undefined || batch.length === 0) throw error;
         return { kind: 'refused', reason };
       });
-    if (ahead > 0) await writer.pause(REST);
+    if (ahead > 0) await writer.pause(PAUSE_AFTER_LONG);
     switch (attempt.kind) {
       case 'done':
         report = addReports(report, attempt.result);
@@ -223,7 +227,7 @@ async function inBatches<T>(writer: BatchWriter, current: StoreModel, job: Batch
         }
         const [only] = batch;
         if (only === undefined) throw platError('failed', { reason: 'A transaction takes too long.' });
-        const long = job.refused(only, alone / 1000);
+        const long = job.rejectionOf(only, alone / 1000);
         const rejected = [attempt.kind === 'refused' ? { ...long, reason: attempt.reason } : long];
         report = addReports(report, { ...emptyTally(report.stamp), rejected });
         tries = 0;
@@ -237,7 +241,7 @@ async function inBatches<T>(writer: BatchWriter, current: StoreModel, job: Batch
 }
 
 /** @param begin, end shares of the span */
-function partOf({ from, to }: Span, begin: number, end: number): Span {
+function partOfSpan({ from, to }: Span, begin: number, end: number): Span {
   return { from: from + Math.floor((to - from) * begin), to: from + Math.floor((to - from) * end) };
 }
 

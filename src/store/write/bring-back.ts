@@ -5,7 +5,7 @@
  * continues an interrupted one.
  */
 
-import { PUBLISHED } from '../../compile/layout/index.ts';
+import { PUBLISHED_RESOURCES } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import {
   type Field,
@@ -16,9 +16,9 @@ import {
 } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { Tombstone } from '../../records/rows.ts';
-import { stampsAsOwn } from '../../records/settings.ts';
-import { isStamp } from '../../records/stamps.ts';
-import { spanText } from '../time/clock-jump.ts';
+import { returnsOwnTimestamps } from '../../records/settings.ts';
+import { isAssignedTimestamp } from '../../records/stamps.ts';
+import { durationText } from '../time/clock-jump.ts';
 import type { NewEpoch } from '../time/epoch.ts';
 import type { StoreClock } from '../time/store-clock.ts';
 import type { BatchWriter } from './batches.ts';
@@ -26,7 +26,7 @@ import { mustNotHaveJumped } from './commit-timestamps.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /** The time state of a store. */
-export interface StampState {
+export interface RestampState {
   /** The clock that sets timestamps, in milliseconds since 1970. */
   readonly now: number;
   /** The newest moment that was assigned to a record or promised to a reader. */
@@ -39,10 +39,10 @@ export interface StampState {
 }
 
 /** The same from the state of a store that was read, and its clock, which that has updated. */
-export const stampStateOf = (
+export const restampStateOf = (
   { raw, setBack }: StoreClock,
-  { newest, restamping, jump }: Pick<StampState, 'newest' | 'jump'> & { readonly restamping: boolean },
-): StampState => ({ now: raw(), newest, isRestamping: restamping, jump, setBack: setBack() });
+  { newest, restamping, jump }: Pick<RestampState, 'newest' | 'jump'> & { readonly restamping: boolean },
+): RestampState => ({ now: raw(), newest, isRestamping: restamping, jump, setBack: setBack() });
 
 /** How far the newest timestamp of a store is ahead of its clock. */
 export interface Ahead {
@@ -58,7 +58,12 @@ export interface Ahead {
 const TOLERANCE = 60_000;
 
 /** Undefined if no timestamp is ahead. */
-export function aheadOf({ now, newest, isRestamping, setBack }: Omit<StampState, 'jump'>): Ahead | undefined {
+export function aheadOf({
+  now,
+  newest,
+  isRestamping,
+  setBack,
+}: Omit<RestampState, 'jump'>): Ahead | undefined {
   const milliseconds = newest - now;
   if (milliseconds <= TOLERANCE && !isRestamping) return undefined;
   return {
@@ -71,13 +76,13 @@ export function aheadOf({ now, newest, isRestamping, setBack }: Omit<StampState,
 export function aheadText({ milliseconds, newest, isRestamping, setBack }: Ahead): string {
   if (isRestamping) return 'timestamps are being restamped; "plat restamp" resumes an interrupted run';
   if (setBack !== undefined)
-    return `the last timestamp, ${newest}, lies ${spanText(milliseconds)} ahead of the clock, which was set back by ${spanText(setBack)} since the store was last written to: windows up to it stay empty; set the clock right, or, if it was ahead before and is right now, "plat restamp" brings the timestamp back`;
-  return `the last timestamp, ${newest}, lies ${spanText(milliseconds)} ahead of the clock: windows up to it stay empty; "plat restamp" brings it back`;
+    return `the last timestamp, ${newest}, lies ${durationText(milliseconds)} ahead of the clock, which was set back by ${durationText(setBack)} since the store was last written to: windows up to it stay empty; set the clock right, or, if it was ahead before and is right now, "plat restamp" brings the timestamp back`;
+  return `the last timestamp, ${newest}, lies ${durationText(milliseconds)} ahead of the clock: windows up to it stay empty; "plat restamp" brings it back`;
 }
 
 /** What restamping needs from a writer. */
 export interface RestampWriter extends BatchWriter {
-  stampState(): Promise<StampState>;
+  restampState(): Promise<RestampState>;
   beginEpoch(begin: NewEpoch): Promise<StoreModel>;
   endRestamp(): Promise<void>;
 }
@@ -101,22 +106,22 @@ const LARGEST_BATCH = 1000;
  * The maximum number of different timestamps in one transaction; the commit waits for those that are ahead of the
  * clock.
  */
-const MOMENTS = 2000;
+const MAX_TIMESTAMPS = 2000;
 
-export async function bringBack(
+export async function moveBackTimestamps(
   writer: RestampWriter,
   current: StoreModel,
 ): Promise<{ readonly report: RestampReport; readonly model: StoreModel }> {
-  const state = await writer.stampState();
+  const state = await writer.restampState();
   mustNotHaveJumped(state.now, state.jump);
   if (aheadOf(state) === undefined) return { report: { records: {}, tombstones: 0 }, model: current };
   let model = current;
-  if (state.setBack > 0 && (await holdsEarlier(state.now))) {
-    throw platError('clockSetBack', { clock: timestampFrom(state.now), behind: spanText(state.setBack) });
+  if (state.setBack > 0 && (await hasEarlierTimestamps(state.now))) {
+    throw platError('clockSetBack', { clock: timestampFrom(state.now), behind: durationText(state.setBack) });
   }
   if (state.newest - state.now > TOLERANCE) model = await writer.beginEpoch({ notAfter: state.now });
   const records: Record<string, number> = {};
-  for (const [resource, field] of stampedResources(model)) {
+  for (const [resource, field] of resourcesWithTimestamps(model)) {
     const moved = await inBatches((transaction, limit) => moveRecords(transaction, resource, field, limit));
     if (moved > 0) records[resource] = moved;
   }
@@ -129,12 +134,12 @@ export async function bringBack(
    * Whether records have timestamps before a moment. If so, the store was in use until its last timestamp, and the
    * clock may be wrong now. A store whose timestamps are all ahead was created under a wrong clock.
    */
-  async function holdsEarlier(moment: number): Promise<boolean> {
+  async function hasEarlierTimestamps(moment: number): Promise<boolean> {
     let oldest = Number.POSITIVE_INFINITY;
-    for (const [resource, field] of stampedResources(model)) {
-      if (PUBLISHED.has(resource)) continue;
+    for (const [resource, field] of resourcesWithTimestamps(model)) {
+      if (PUBLISHED_RESOURCES.has(resource)) continue;
       await inBatches(async (transaction) => {
-        const [first] = await transaction.stampedAfter(resource, field, FIRST_MOMENT, 1);
+        const [first] = await transaction.withTimestampAfter(resource, field, FIRST_MOMENT, 1);
         const stamp = first?.values[field];
         if (typeof stamp === 'string') oldest = Math.min(oldest, Date.parse(stamp));
         return 0;
@@ -171,9 +176,9 @@ export async function bringBack(
 }
 
 /** Children come before their parents, so that no listing gets a timestamp before that of a change in it. */
-function stampedResources(model: StoreModel): (readonly [resource: string, field: string])[] {
+function resourcesWithTimestamps(model: StoreModel): (readonly [resource: string, field: string])[] {
   const own =
-    model.settings.owner === 'authority' || stampsAsOwn(model.settings)
+    model.settings.owner === 'authority' || returnsOwnTimestamps(model.settings)
       ? 'ModificationTimestamp'
       : REPLICA_TIMESTAMP;
   const stamped = [...model.dictionary.resources.values()].filter(
@@ -186,8 +191,8 @@ function stampedResources(model: StoreModel): (readonly [resource: string, field
 }
 
 /** The timestamps that this store sets itself. */
-function ownFields({ model }: WriteTransaction, resource: string, field: string): Field[] {
-  const stamps = model.layout(resource).fields.filter(isStamp);
+function ownTimestampFields({ model }: WriteTransaction, resource: string, field: string): Field[] {
+  const stamps = model.layout(resource).fields.filter(isAssignedTimestamp);
   return model.settings.owner === 'authority' ? stamps : stamps.filter(({ name }) => name === field);
 }
 
@@ -202,9 +207,9 @@ async function moveRecords(
   limit: number,
 ): Promise<number> {
   const { timestamps } = transaction;
-  const names = ownFields(transaction, resource, field).map(({ name }) => name);
-  const found = await transaction.stampedAfter(resource, field, timestamps.moment, limit);
-  const taken = take(found, ({ values }) => aheadIn(values, names, timestamps.moment));
+  const names = ownTimestampFields(transaction, resource, field).map(({ name }) => name);
+  const found = await transaction.withTimestampAfter(resource, field, timestamps.moment, limit);
+  const taken = take(found, ({ values }) => timestampsAhead(values, names, timestamps.moment));
   const moments = timestamps.next(
     resource,
     taken.reduce((sum, { moments: { length } }) => sum + length, 0),
@@ -223,7 +228,7 @@ async function moveRecords(
 }
 
 /** The distinct timestamps of a record after a moment, in order. */
-function aheadIn(values: FieldValues, names: readonly string[], moment: string): string[] {
+function timestampsAhead(values: FieldValues, names: readonly string[], moment: string): string[] {
   const later = names.flatMap((name) => {
     const value = values[name];
     return typeof value === 'string' && isLater(value, moment) ? [value] : [];
@@ -262,7 +267,7 @@ function take<T>(
   for (const item of found) {
     const moments = momentsOf(item);
     count += moments.length;
-    if (taken.length > 0 && count > MOMENTS) break;
+    if (taken.length > 0 && count > MAX_TIMESTAMPS) break;
     taken.push({ item, moments });
   }
   return taken;

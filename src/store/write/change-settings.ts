@@ -3,47 +3,47 @@ import type { StoreModel } from '../../compile/model.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { checkTimeZone } from '../../records/local-time.ts';
-import { stampsAsOwn } from '../../records/settings.ts';
+import { returnsOwnTimestamps } from '../../records/settings.ts';
 
-const refuse = (reason: string) => platError('usage', { reason });
+const usageError = (reason: string) => platError('usage', { reason });
 
 /** What a store contains apart from its published dictionary. */
-export interface Holdings {
+export interface StoredContent {
   readonly records: boolean;
   readonly listings: boolean;
 }
 
 /** @throws PlatError `usage` if the new settings contradict stored records */
-export function checkChange(before: StoreModel, after: StoreModel, holds: Holdings): void {
+export function checkChange(before: StoreModel, after: StoreModel, holds: StoredContent): void {
   const { owner, agentsFrom } = before.settings;
   checkTimeZone(after.settings.timeZone);
   if (after.settings.owner !== owner && holds.records) {
-    throw refuse(
+    throw usageError(
       `A store that contains records stays ${owner === 'replica' ? 'a replica' : 'an authority'}.`,
     );
   }
-  if (stampsAsOwn(after.settings) !== stampsAsOwn(before.settings) && holds.records) {
-    throw refuse('Once a replica contains records, its onwardTimestamps cannot be changed.');
+  if (returnsOwnTimestamps(after.settings) !== returnsOwnTimestamps(before.settings) && holds.records) {
+    throw usageError('Once a replica contains records, its onwardTimestamps cannot be changed.');
   }
   if (after.settings.agentsFrom !== agentsFrom && holds.listings) {
-    throw refuse(
+    throw usageError(
       `Once listings are stored, their agent and office fields come from the ${agentsFrom} for good.`,
     );
   }
   for (const name of before.dictionary.resources.keys()) {
     if (before.stores(name) && !after.dictionary.resources.has(name)) {
-      throw refuse(`The resource ${name} has held records and stays declared.`);
+      throw usageError(`The resource ${name} has held records and stays declared.`);
     }
   }
-  for (const { resource, name } of changedTypes(before, after)) {
+  for (const { resource, name } of fieldsWithChangedTypes(before, after)) {
     const type = after.settings.declarations.customFields?.find((each) => each.name === name)?.type;
-    throw refuse(
+    throw usageError(
       `The custom field ${resource}.${name} has values of another type than ${type}; declare a new one.`,
     );
   }
 }
 
-function changedTypes(before: StoreModel, after: StoreModel): Field[] {
+function fieldsWithChangedTypes(before: StoreModel, after: StoreModel): Field[] {
   const known = [...before.dictionary.resources.values()].flatMap(({ fields }) => [...fields.values()]);
   return known.filter((field) => {
     const now = after.dictionary.resources.get(field.resource)?.fields.get(field.name);
@@ -60,7 +60,7 @@ export function outdatedTexts(before: StoreModel, after: StoreModel): string[] {
     (name) =>
       (name === 'OpenHouse' && otherTimes) ||
       returnedFields(before, after, name).length > 0 ||
-      hasMoved(before.layout(name), after.layout(name)),
+      haveTextsChanged(before.layout(name), after.layout(name)),
   );
 }
 
@@ -74,7 +74,7 @@ export function returnedFields(before: StoreModel, after: StoreModel, resource: 
 }
 
 /** Whether a field has left the texts, or has moved to another piece. */
-function hasMoved(before: ResourceLayout, after: ResourceLayout): boolean {
+function haveTextsChanged(before: ResourceLayout, after: ResourceLayout): boolean {
   const now = new Map(after.fields.map((field) => [field.name, field]));
   return before.fields.some((field) => now.get(field.name)?.class !== field.class);
 }

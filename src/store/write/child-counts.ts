@@ -1,13 +1,13 @@
 /** Keeps the counts of a listing's children correct in the transaction that changes them (records/media.ts). */
 
 import type { StoreModel } from '../../compile/model.ts';
-import { COUNTED_CHANGES, type FieldValues } from '../../dictionary/index.ts';
+import { COUNTED_CHANGE_TIMESTAMPS, type FieldValues } from '../../dictionary/index.ts';
 import { contentHash, isFormerHash } from '../../records/content-hash.ts';
 import { countChildren } from '../../records/media.ts';
-import { movedValues, type RowToRestamp, type StoredRow } from '../../records/rows.ts';
+import { changedValues, type RowToRestamp, type StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import { chunked } from '../../shared/chunked.ts';
-import type { OwnRow } from './own-stamps.ts';
+import type { MutableRow } from './own-stamps.ts';
 import { derivedCounts, type PreparedRecord } from './prepare.ts';
 import type { WriteTransaction } from './transaction.ts';
 
@@ -15,22 +15,22 @@ export type ChildCounts = Readonly<Record<string, number>>;
 
 /** What a batch does to the children of the records that it writes. */
 interface ChildrenAfter {
-  readonly put: ReadonlyMap<string, { readonly row: OwnRow }>;
+  readonly put: ReadonlyMap<string, { readonly row: MutableRow }>;
   readonly remove: readonly StoredRow[];
 }
 
 /** A record of a batch, and those of its stored children that the batch replaces. */
-interface Holder {
+interface CountedParent {
   readonly key: string;
   readonly isNew: boolean;
   readonly replaced: readonly StoredRow[] | undefined;
 }
 
 /** The counts of the records after their batch is stored, by key; those of other records stay unchanged. */
-export function countsAfter(
+export function countsAfterBatch(
   { model }: WriteTransaction,
   resource: string,
-  holders: readonly Holder[],
+  holders: readonly CountedParent[],
   { put, remove }: ChildrenAfter = { put: new Map(), remove: [] },
 ): ReadonlyMap<string, ChildCounts> {
   const fields = derivedCounts(model, resource);
@@ -51,12 +51,12 @@ export function countsAfter(
 }
 
 /** A record's counts, compared with its stored ones. */
-interface Counted {
+interface ComparedCounts {
   /** The new counts; empty if the store derives none. */
   readonly counts: FieldValues;
   /**
-   * The hash to store. It has the form of the stored one unless the counts are derived: of each hash that leaves them
-   * out, a check derives them, too.
+   * The hash to store, in the form of the stored one unless the counts are derived: if a hash does not cover the counts,
+   * a check derives them itself.
    */
   readonly hash: string;
   /** Whether the record's own content is stored already. */
@@ -68,15 +68,15 @@ interface Counted {
 const NO_COUNTS: FieldValues = {};
 
 /** @param counts of the record after the write; undefined: the stored ones stay */
-export function withCounts(
+export function compareCounts(
   model: StoreModel,
   fields: readonly string[],
   { record, hash }: PreparedRecord,
   stored: StoredRow | undefined,
   counts: ChildCounts | undefined,
-): Counted {
+): ComparedCounts {
   const before = stored === undefined ? NO_COUNTS : pickCounts(fields, stored.values);
-  const moved = counts === undefined || movedValues(counts, before) === undefined ? undefined : counts;
+  const moved = counts === undefined || changedValues(counts, before) === undefined ? undefined : counts;
   const { resource } = record;
   const { owner } = model.settings;
   const hashLike = (like: string): string =>
@@ -134,7 +134,7 @@ async function renewedHashes(
 }
 
 /** The counts of stored records according to their stored children, if they differ from the stored counts. */
-export async function movedCounts(
+export async function changedCounts(
   transaction: WriteTransaction,
   resource: string,
   touched: readonly { readonly key: string; readonly changes: ReadonlySet<ChildChange> }[],
@@ -142,14 +142,17 @@ export async function movedCounts(
 ): Promise<ReadonlyMap<string, ChildCounts>> {
   const fields = derivedCounts(transaction.model, resource);
   const keys = touched
-    .filter(({ key, changes }) => found.has(key) && [...changes].some((each) => COUNTED_CHANGES.has(each)))
+    .filter(
+      ({ key, changes }) =>
+        found.has(key) && [...changes].some((each) => COUNTED_CHANGE_TIMESTAMPS.has(each)),
+    )
     .map(({ key }) => key);
   const moved = new Map<string, ChildCounts>();
   if (fields.length === 0 || keys.length === 0) return moved;
-  const children = await transaction.counted(resource, keys);
+  const children = await transaction.countedChildren(resource, keys);
   for (const key of keys) {
     const counts = countChildren(children.get(key) ?? [], fields);
-    const others = movedValues(counts, found.get(key)?.values);
+    const others = changedValues(counts, found.get(key)?.values);
     if (others !== undefined) moved.set(key, others);
   }
   return moved;

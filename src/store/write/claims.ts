@@ -4,9 +4,9 @@
  */
 import { jsonOf } from '../../records/nesting.ts';
 import { type ParsedRecord, readValue } from '../../records/parsed-record.ts';
-import { namedUnder } from '../../records/place.ts';
+import { withOtherParent } from '../../records/place.ts';
 import type { StoredRow } from '../../records/rows.ts';
-import { sourceStampOf } from '../../records/settings.ts';
+import { sourceTimestampField } from '../../records/settings.ts';
 import type { ParentName } from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
 import type { TakenChild } from './report.ts';
@@ -21,7 +21,7 @@ interface Holder {
 export interface Claims {
   /** Whether the record that is being written keeps a child that another one has. */
   keeps(own: ParentName, other: ParentName): boolean;
-  /** Whether a record that is part of the write contains the child no more. */
+  /** Whether a record that is part of the write no longer contains the child. */
   hasLeft(parent: ParentName, key: string): boolean;
 }
 
@@ -42,7 +42,7 @@ export async function claimsOf(
       ?.every(({ record }) => record.key !== key) === true;
   if (settings.owner === 'authority' || (others.length === 0 && !rivals.areShared))
     return { keeps: () => true, hasLeft };
-  const field = sourceStampOf(settings);
+  const field = sourceTimestampField(settings);
   const moments = new Map<string, string>();
   const unknown: ParentName[] = [];
   for (const [id, { record }] of own) {
@@ -85,6 +85,6 @@ export function takenChild(
     key,
     ...names,
     reason: `The source has it under ${from.resource} ${from.key} and under ${by.resource} ${by.key}; it is stored under the latter`,
-    payload: jsonOf(namedUnder(resource, origin, from)),
+    payload: jsonOf(withOtherParent(resource, origin, from)),
   };
 }

@@ -1,7 +1,7 @@
 import type { StoreModel } from '../../compile/model.ts';
 import { jsonOf } from '../../records/nesting.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
-import { namingParent } from '../../records/place.ts';
+import { withParentFields } from '../../records/place.ts';
 import type { CheckpointChange, Keys, QuarantineEntry } from '../checkpoint/checkpoints.ts';
 import {
   addReports,
@@ -42,7 +42,7 @@ export async function commitChange(
     const written = await writeInBatches(writer, model, resource, group, {
       ...shared,
       finish: ({ checkpoints, timestamps }, { rejected }) =>
-        checkpoints.apply(source, { quarantine: entriesOf(rejected, group) }, timestamps.moment),
+        checkpoints.apply(source, { quarantine: quarantineEntries(rejected, group) }, timestamps.moment),
     });
     ({ model } = written);
     report = addReports(report, written.report);
@@ -51,8 +51,8 @@ export async function commitChange(
   const written = await writeInBatches(writer, model, resource, group, {
     ...shared,
     finish: ({ checkpoints, timestamps }, { rejected }) => {
-      const quarantine = [...(checkpoint.quarantine ?? []), ...left, ...entriesOf(rejected, group)];
-      const release = stored(checkpoint.release ?? [], [...quarantine, ...report.rejected]);
+      const quarantine = [...(checkpoint.quarantine ?? []), ...left, ...quarantineEntries(rejected, group)];
+      const release = withoutRejected(checkpoint.release ?? [], [...quarantine, ...report.rejected]);
       return checkpoints.apply(source, { ...checkpoint, quarantine, release }, timestamps.moment);
     },
   });
@@ -60,7 +60,7 @@ export async function commitChange(
 }
 
 /** The keys of records that were not rejected again. */
-function stored(release: readonly Keys[], refused: readonly Rejection[]): readonly Keys[] {
+function withoutRejected(release: readonly Keys[], refused: readonly Rejection[]): readonly Keys[] {
   if (refused.length === 0) return release;
   const names = new Set(refused.map(({ resource, key }) => `${resource} ${key}`));
   return release.map(({ resource, keys }) => ({
@@ -70,7 +70,7 @@ function stored(release: readonly Keys[], refused: readonly Rejection[]): readon
 }
 
 /** Rejected records as the source sent them. */
-function entriesOf(
+function quarantineEntries(
   rejected: WriteReport['rejected'],
   records: readonly ParsedRecord[],
 ): readonly QuarantineEntry[] {
@@ -83,7 +83,7 @@ function entriesOf(
     const name = nameOf(resource.name, key);
     if (names.has(name)) {
       const parent = holder === undefined ? undefined : { resource: holder.resource.name, key: holder.key };
-      origins.set(name, parent === undefined ? origin : namingParent(resource, origin, parent));
+      origins.set(name, parent === undefined ? origin : withParentFields(resource, origin, parent));
     }
     for (const nested of children.values()) for (const each of nested) note(each, record);
   };

@@ -10,18 +10,18 @@ import {
   timestampFromMicroseconds,
 } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { isObject, parsedJson } from '../../shared/json.ts';
-import { spanText } from '../time/clock-jump.ts';
-import { allot, isBulk, type Span } from './allot-timestamps.ts';
+import { isObject, tryParseJson } from '../../shared/json.ts';
+import { durationText } from '../time/clock-jump.ts';
+import { allotTimestamps, isBulk, type Span } from './allot-timestamps.ts';
 
 /**
  * Milliseconds for which a saved promise is valid. A reader may be promised moments up to that long after it without
  * the store saving another promise (I2), so no timestamp is assigned before that time has passed, unless the clock
  * itself has not reached its end.
  */
-export const PROMISE_STANDS = 1000;
+export const PROMISE_VALIDITY = 1000;
 /** Milliseconds after which a store keeps another promise, while the one before still stands. */
-export const PROMISE_EVERY = PROMISE_STANDS / 2;
+export const PROMISE_INTERVAL = PROMISE_VALIDITY / 2;
 
 /** Milliseconds without a write after which an import into an empty resource counts as finished. */
 const FILLING_ENDS = 60_000;
@@ -33,7 +33,7 @@ const FILLING_ENDS = 60_000;
 const CREATED_AFTER = 3_600_000;
 
 /** What determines the next timestamp of a store. Moments are milliseconds since 1970. */
-interface StampSource {
+interface TimestampSource {
   /** Of the clock that sets timestamps. */
   readonly moment: number;
   /** A reader has been promised that no timestamp before this moment will be assigned. */
@@ -50,7 +50,7 @@ interface StampSource {
  */
 export function mustNotHaveJumped(moment: number, jump: number): void {
   if (jump > 0) {
-    throw platError('clockJumped', { clock: timestampFrom(moment + jump), ahead: spanText(jump) });
+    throw platError('clockJumped', { clock: timestampFrom(moment + jump), ahead: durationText(jump) });
   }
 }
 
@@ -60,14 +60,14 @@ export function mustNotHaveJumped(moment: number, jump: number): void {
  * @param ahead milliseconds by which it is ahead of the clock
  * @throws PlatError `clockJumped`: a timestamp in the future would keep every window empty until then
  */
-function nextStamp({ moment, settled, lastStamp, jump }: StampSource, ahead = 0): string {
+function nextTimestamp({ moment, settled, lastStamp, jump }: TimestampSource, ahead = 0): string {
   mustNotHaveJumped(moment, jump);
   const now = timestampFrom(Math.max(moment + ahead, settled));
   return Date.parse(now) > Date.parse(lastStamp) ? now : lastStamp;
 }
 
 /** The time state of a store when a commit begins. */
-export interface TimeSource extends StampSource {
+export interface TimeSource extends TimestampSource {
   /** What the store keeps of the last timestamps, as returned by `kept`. */
   readonly given: string | undefined;
 }
@@ -83,7 +83,7 @@ interface TimestampOptions {
 }
 
 /** The last timestamp of a resource. */
-interface LastOf {
+interface LastTimestamp {
   /** Microseconds since 1970. */
   readonly last: number;
   /** The last write while the resource is being filled for the first time; milliseconds since 1970. */
@@ -99,7 +99,7 @@ export class CommitTimestamps {
   readonly #promised: number;
   readonly #over: Span | undefined;
   readonly #creates: boolean;
-  readonly #last: Map<string, LastOf>;
+  readonly #last: Map<string, LastTimestamp>;
   /** Of resources without a row of their own. */
   readonly #lastOfOthers: number | undefined;
   readonly #given = new Map<string, Map<string, string>>();
@@ -111,15 +111,15 @@ export class CommitTimestamps {
   /** @throws PlatError `clockJumped` */
   constructor(source: TimeSource, { ahead = 0, over, creates = false }: TimestampOptions = {}) {
     const { moment, settled, lastStamp, given } = source;
-    this.moment = nextStamp(source, ahead);
+    this.moment = nextTimestamp(source, ahead);
     this.#newest = microsecondsOf(this.moment);
     this.#now = Date.parse(this.moment);
     this.#base = Math.max(moment, settled, Date.parse(lastStamp));
-    this.#promised = Math.max(settled, Math.min(this.#base, settled + PROMISE_STANDS));
+    this.#promised = Math.max(settled, Math.min(this.#base, settled + PROMISE_VALIDITY));
     const created = this.#now - CREATED_AFTER;
     this.#over = creates ? { from: created, to: created } : over;
     this.#creates = creates;
-    const known = readLast(given, lastStamp);
+    const known = parseLastTimestamps(given, lastStamp);
     this.#last = known.last;
     this.#lastOfOthers = known.others;
   }
@@ -153,7 +153,7 @@ export class CommitTimestamps {
       before?.filledAt !== undefined &&
       this.#now - before.filledAt <= FILLING_ENDS &&
       before.last >= this.#promised * 1000;
-    const moments = allot(count, {
+    const moments = allotTimestamps(count, {
       ...{ now: this.#now, promised: this.#promised, last, isFilling, over: this.#over },
       isGoingOn: this.#inBulk.has(resource),
     });
@@ -171,7 +171,7 @@ export class CommitTimestamps {
    * keys.
    * @param fills as in `next`
    */
-  of(resource: string, keys: readonly string[], fills = false): (key: string) => string {
+  forRecords(resource: string, keys: readonly string[], fills = false): (key: string) => string {
     const given = this.#given.getOrInsertComputed(resource, () => new Map());
     const fresh = keys.filter((key) => !given.has(key) && given.set(key, this.moment));
     const stamps = this.next(resource, fresh.length, fills);
@@ -209,23 +209,23 @@ function textsOf(moments: readonly number[]): string[] {
 }
 
 /** What an empty store keeps. @param createdAt serves as its last timestamp */
-export const nothingGiven = (createdAt: string): string => JSON.stringify({ at: createdAt, last: {} });
+export const initialTimestamps = (createdAt: string): string => JSON.stringify({ at: createdAt, last: {} });
 
 /**
  * If the row is missing, cannot be read, or was written with another last timestamp (by an older plat, or in an earlier
  * epoch), any resource may have the last timestamp of the store.
  */
-function readLast(
+function parseLastTimestamps(
   text: string | undefined,
   lastStamp: string,
-): { readonly last: Map<string, LastOf>; readonly others: number | undefined } {
-  const nothing = { last: new Map<string, LastOf>(), others: microsecondsOf(lastStamp) };
+): { readonly last: Map<string, LastTimestamp>; readonly others: number | undefined } {
+  const nothing = { last: new Map<string, LastTimestamp>(), others: microsecondsOf(lastStamp) };
   if (text === undefined) return nothing;
-  const value = parsedJson(text);
+  const value = tryParseJson(text);
   if (!isObject(value) || value.at !== lastStamp || !isObject(value.last)) return nothing;
   const others = 'others' in value ? momentOf(value.others) : undefined;
   if ('others' in value && others === undefined) return nothing;
-  const last = new Map<string, LastOf>();
+  const last = new Map<string, LastTimestamp>();
   for (const [resource, entry] of Object.entries(value.last)) {
     const [stamp, filledAt]: readonly unknown[] = Array.isArray(entry) ? entry : [];
     const moment = momentOf(stamp);

@@ -1,4 +1,4 @@
-import { changedBy } from '../../dictionary/index.ts';
+import { changeTimestampOf } from '../../dictionary/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import { emptyTally, type Tally, type WriteReport } from './report.ts';
@@ -18,7 +18,7 @@ export async function deleteRecords(
     if (parent === null || parentResource === null) continue;
     const id = `${parentResource}\u0000${parent}`;
     const entry = { resource: parentResource, key: parent, changes: new Set<ChildChange>() };
-    touched.getOrInsert(id, entry).changes.add(changedBy(resource, kind));
+    touched.getOrInsert(id, entry).changes.add(changeTimestampOf(resource, kind));
   }
   await removeWithChildren(transaction, resource, rows, tally);
   await restampParents(transaction, [...touched.values()], tally);

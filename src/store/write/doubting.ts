@@ -7,32 +7,32 @@ import type { StoredRow } from '../../records/rows.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /** Replaces a hash that is not trusted; no content has it. */
-const DOUBTED = '';
+const UNTRUSTED_HASH = '';
 
-export function doubting(transaction: WriteTransaction): WriteTransaction {
+export function withUntrustedHashes(transaction: WriteTransaction): WriteTransaction {
   return {
     ...transaction,
     find: async (resource, keys) => {
       const found = await transaction.find(resource, keys);
-      const rows = await doubted(transaction, resource, [...found.values()]);
+      const rows = await distrustFaulty(transaction, resource, [...found.values()]);
       return new Map(rows.map((row) => [row.key, row]));
     },
     children: async (resource, parentResource, parents) => {
       const found = await transaction.children(resource, parentResource, parents);
-      const rows = await doubted(transaction, resource, [...found.values()].flat());
+      const rows = await distrustFaulty(transaction, resource, [...found.values()].flat());
       return Map.groupBy(rows, (row) => row.parent ?? '');
     },
   };
 }
 
-async function doubted(
+async function distrustFaulty(
   transaction: WriteTransaction,
   resource: string,
   rows: readonly StoredRow[],
 ): Promise<readonly StoredRow[]> {
   if (rows.length === 0) return rows;
   const { source } = transaction;
-  const faulty = await transaction.faulty(
+  const faulty = await transaction.findFaulty(
     resource,
     rows.map(({ key }) => key),
   );
@@ -40,6 +40,6 @@ async function doubted(
   const isLost = (row: StoredRow): boolean => row.source === null || !sources.has(row.source);
   return rows.map((row) => {
     if (!faulty.has(row.key) && !isLost(row)) return row;
-    return { ...row, hash: DOUBTED, source: isLost(row) ? source : row.source };
+    return { ...row, hash: UNTRUSTED_HASH, source: isLost(row) ? source : row.source };
   });
 }

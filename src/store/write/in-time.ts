@@ -34,7 +34,7 @@ export const WRITE_LIMITS: WriteLimits = {
 };
 
 /** The limits of one transaction. */
-export interface Allowed {
+export interface TransactionLimits {
   /** Milliseconds by which the timestamp is ahead of the clock. */
   readonly ahead: number;
   /** The span in which timestamps should lie, as far as there is room. */
@@ -59,16 +59,16 @@ export class TookTooLong extends Error {
  * @param started `elapsed` before the timestamp was taken
  * @throws TookTooLong
  */
-export async function inTime<T>(
+export async function runWithinLimits<T>(
   transaction: WriteTransaction,
   work: (transaction: WriteTransaction) => Promise<T>,
   clock: Clock,
   { usual, rowsAtOnce, elapsed }: WriteLimits,
-  { ahead, longest }: Allowed,
+  { ahead, longest }: TransactionLimits,
   started: number,
 ): Promise<T> {
   const taken = (): number => elapsed() - started;
-  const watched = watch(transaction, rowsAtOnce, () => {
+  const watched = withTimeChecks(transaction, rowsAtOnce, () => {
     if (taken() > longest) throw new TookTooLong(taken());
   });
   const result = await work(watched);
@@ -98,12 +98,16 @@ export async function waitForClock(
 }
 
 /** The same transaction, which stores many rows in parts and checks the time before each part. */
-function watch(transaction: WriteTransaction, rowsAtOnce: number, look: () => void): WriteTransaction {
+function withTimeChecks(
+  transaction: WriteTransaction,
+  rowsAtOnce: number,
+  checkTime: () => void,
+): WriteTransaction {
   return {
     ...transaction,
     async put(resource, rows) {
       for (const some of chunked(rows, rowsAtOnce)) {
-        look();
+        checkTime();
         await transaction.put(resource, some);
       }
     },

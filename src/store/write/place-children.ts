@@ -1,10 +1,10 @@
 import type { FieldValue } from '../../dictionary/index.ts';
 import { contentHash } from '../../records/content-hash.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
-import { derive, fill } from '../../records/place.ts';
+import { fillMissing, setFromParent } from '../../records/place.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import type { Owner } from '../../records/settings.ts';
-import type { OwnRow } from './own-stamps.ts';
+import type { MutableRow } from './own-stamps.ts';
 import type { PreparedRecord } from './prepare.ts';
 import type { WriteTransaction } from './transaction.ts';
 
@@ -15,7 +15,7 @@ export interface ParentName {
 }
 
 /** The parent that a record's own fields name; undefined for resources that stand alone. */
-export function parentOf({ record }: PreparedRecord): ParentName | undefined {
+export function namedParent({ record }: PreparedRecord): ParentName | undefined {
   const { resource, values } = record;
   const { parent } = resource;
   if (parent === undefined) return undefined;
@@ -25,7 +25,7 @@ export function parentOf({ record }: PreparedRecord): ParentName | undefined {
 }
 
 /** The hash of a child under a parent of a system. A different system that its source names is content (I6). */
-export function hashUnder(
+export function hashUnderSystem(
   { record: { resource, values }, hash }: PreparedRecord,
   system: string | null | undefined,
   owner: Owner,
@@ -37,7 +37,7 @@ export function hashUnder(
 
 /** A child ready to be stored under its parent, or why it cannot be. */
 type PlacedChild =
-  | { readonly ok: true; readonly row: OwnRow }
+  | { readonly ok: true; readonly row: MutableRow }
   | { readonly ok: false; readonly reason: string };
 
 /**
@@ -56,20 +56,20 @@ export function placeChild(
   const own = textOf(values.OriginatingSystemID);
   if (isMediaOfListing(resource, values)) {
     const ofListing = systemFieldsOfMedia(undefined, system ?? undefined);
-    if (owner === 'replica') fill(values, ofListing);
+    if (owner === 'replica') fillMissing(values, ofListing);
     else {
-      const [reason] = derive(values, ofListing, '');
+      const [reason] = setFromParent(values, ofListing, '');
       if (reason !== undefined) return { ok: false, reason };
     }
   }
-  const row: OwnRow = {
+  const row: MutableRow = {
     key,
     stored,
     parent: parent.key,
     parentResource: parent.resource,
     system: system === undefined ? (own ?? null) : system,
     kind: child.kind,
-    hash: hashUnder(child, system, owner),
+    hash: hashUnderSystem(child, system, owner),
     values,
   };
   return { ok: true, row };
@@ -80,7 +80,7 @@ export function placeChild(
  * replica, to one source, whose records may move between systems.
  * @param given the originating system of the record
  */
-export function conflictWith(
+export function ownershipConflict(
   { source, model }: Pick<WriteTransaction, 'source' | 'model'>,
   stored: StoredRow | undefined,
   given: FieldValue | undefined,

@@ -1,7 +1,7 @@
 import type { StoreModel } from '../../compile/model.ts';
 import { CHILD_COUNTS, type MediaKind, type Resource } from '../../dictionary/index.ts';
 import { type ContentHasher, contentHash, contentHasher } from '../../records/content-hash.ts';
-import { COUNTING, mediaKind } from '../../records/media.ts';
+import { COUNTING_RESOURCE, mediaKind } from '../../records/media.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 
 /** A record prepared before the write lock is acquired. */
@@ -14,7 +14,7 @@ export interface PreparedRecord {
 
 /** The counts that a store derives for a resource: those in use; none in a replica. */
 export function derivedCounts({ settings, profile }: StoreModel, resource: string): readonly string[] {
-  if (settings.owner !== 'authority' || resource !== COUNTING) return [];
+  if (settings.owner !== 'authority' || resource !== COUNTING_RESOURCE) return [];
   const inUse = profile.since.get(resource);
   return CHILD_COUNTS.filter((name) => inUse?.has(name) === true);
 }

@@ -1,12 +1,12 @@
 import type { Role } from '../../access/index.ts';
-import { PUBLISHED } from '../../compile/layout/index.ts';
+import { PUBLISHED_RESOURCES } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { LookupValue, ValueInUse } from '../../compile/values-in-use.ts';
 import type { Field, FieldValues, Lookup } from '../../dictionary/index.ts';
 import { standardDictionary } from '../../dictionary/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import { chunked } from '../../shared/chunked.ts';
-import { perObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/per-object.ts';
 import { hasherOf } from './prepare.ts';
 import type { WriteTransaction } from './transaction.ts';
 
@@ -31,8 +31,8 @@ const AT_ONCE = 1000;
  * no lookup that only such fields have (I4).
  */
 export async function publishDictionary(transaction: WriteTransaction): Promise<void> {
-  for (const resource of PUBLISHED) {
-    await removeOthers(transaction, resource);
+  for (const resource of PUBLISHED_RESOURCES) {
+    await removeUnpublished(transaction, resource);
     await putEntries(transaction, resource, entriesOf(transaction, resource));
   }
 }
@@ -43,7 +43,7 @@ export async function publishDictionary(transaction: WriteTransaction): Promise<
  * @param before the model without these fields, with the same settings
  */
 export async function publishFields(transaction: WriteTransaction, before: StoreModel): Promise<void> {
-  for (const resource of PUBLISHED) {
+  for (const resource of PUBLISHED_RESOURCES) {
     const known = publishedEntries(before, resource);
     const changed = [...publishedEntries(transaction.model, resource).values()].filter(
       ({ key, audience }) => known.get(key)?.audience !== audience,
@@ -80,15 +80,15 @@ export async function publishValues(
 }
 
 /** Performs the work of a transaction, then publishes the values that it brought into use. */
-export const publishing =
+export const withPublishedValues =
   <T>(work: (transaction: WriteTransaction) => Promise<T>) =>
   async (transaction: WriteTransaction): Promise<T> => {
     const result = await work(transaction);
-    await publishValues(transaction, await transaction.valuesChanged());
+    await publishValues(transaction, await transaction.takeChangedValues());
     return result;
   };
 
-function audienceOf(model: StoreModel, field: Field): number {
+function audienceOfField(model: StoreModel, field: Field): number {
   const sees = (role: Role): boolean => role.readsResource(field.resource) && role.seesField(field);
   return [...model.rules.roles.values()].reduce((bits, role) => (sees(role) ? bits | role.bit : bits), 0);
 }
@@ -100,7 +100,7 @@ function fieldEntries(model: StoreModel): { field: Field; entry: PublishedEntry 
   return inUse.map((field) => {
     const key = `${field.resource}.${field.name}`;
     const values = { FieldKey: key, ResourceName: field.resource, FieldName: field.name };
-    return { field, entry: { key, values, audience: audienceOf(model, field) } };
+    return { field, entry: { key, values, audience: audienceOfField(model, field) } };
   });
 }
 
@@ -115,11 +115,11 @@ function lookupEntries(
   }
   return [...audiences].flatMap(([name, audience]) => {
     const lookup = model.dictionary.lookups.get(name);
-    return lookup === undefined ? [] : valuesOf(lookup).map((entry) => ({ ...entry, audience }));
+    return lookup === undefined ? [] : entriesOfLookup(lookup).map((entry) => ({ ...entry, audience }));
   });
 }
 
-function valuesOf(lookup: Lookup): Omit<PublishedEntry, 'audience'>[] {
+function entriesOfLookup(lookup: Lookup): Omit<PublishedEntry, 'audience'>[] {
   const standard = standardDictionary().lookups.get(lookup.name);
   return [...lookup.values.values()].map(({ value, legacy }) => {
     const key = `${lookup.name}.${value}`;
@@ -138,7 +138,9 @@ export const publishedEntries = (model: StoreModel, resource: string): ReadonlyM
     return new Map(entries.map((entry) => [entry.key, entry]));
   });
 
-const publishedFor = perObject((_: StoreModel) => new Map<string, ReadonlyMap<string, PublishedEntry>>());
+const publishedFor = memoizePerObject(
+  (_: StoreModel) => new Map<string, ReadonlyMap<string, PublishedEntry>>(),
+);
 
 export const publishedHash = (
   model: StoreModel,
@@ -162,7 +164,7 @@ async function* entriesOf(
 }
 
 /** Removes stored entries that must not be published. */
-async function removeOthers(transaction: WriteTransaction, resource: string): Promise<void> {
+async function removeUnpublished(transaction: WriteTransaction, resource: string): Promise<void> {
   const listed = publishedEntries(transaction.model, resource);
   for (let last = ''; ; ) {
     const rows = await transaction.after(resource, last, AT_ONCE);
@@ -170,7 +172,7 @@ async function removeOthers(transaction: WriteTransaction, resource: string): Pr
     if (end === undefined) return;
     last = end.key;
     const others = rows.filter(({ key }) => !listed.has(key));
-    const used = resource === LOOKUP ? await transaction.amongValuesInUse(others.flatMap(valueOfRow)) : [];
+    const used = resource === LOOKUP ? await transaction.filterValuesInUse(others.flatMap(valueOfRow)) : [];
     const stays = new Set(keysOf(used.map(entryOfValue)));
     await transaction.remove(
       resource,
@@ -207,7 +209,7 @@ async function putEntries(
   }
   // Entries that change during an import into a new store are part of it, so that the others keep their room.
   const fills = true;
-  const stampOf = timestamps.of(
+  const stampOf = timestamps.forRecords(
     resource,
     changed.map(({ entry }) => entry.key),
     fills,

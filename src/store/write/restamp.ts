@@ -1,8 +1,8 @@
-import { changedBy } from '../../dictionary/index.ts';
-import { movedValues, type RowToRestamp, type StoredRow } from '../../records/rows.ts';
+import { changeTimestampOf } from '../../dictionary/index.ts';
+import { changedValues, type RowToRestamp, type StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
-import { movedCounts, restampCounted } from './child-counts.ts';
-import { ownStamps } from './own-stamps.ts';
+import { changedCounts, restampCounted } from './child-counts.ts';
+import { ownTimestamps } from './own-stamps.ts';
 import type { Tally } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
 
@@ -34,17 +34,17 @@ export async function restampParents(
   for (const [resource, parents] of Map.groupBy(touched, (each) => each.resource)) {
     if (!transaction.model.dictionary.resources.has(resource)) continue;
     const { fields } = transaction.model.resource(resource);
-    const found = await findUnknown(transaction, resource, parents, known);
-    const stampOf = transaction.timestamps.of(resource, [...found.keys()]);
-    const moved = await movedCounts(transaction, resource, parents, found);
+    const found = await findParentRows(transaction, resource, parents, known);
+    const stampOf = transaction.timestamps.forRecords(resource, [...found.keys()]);
+    const moved = await changedCounts(transaction, resource, parents, found);
     const recounted: RowToRestamp[] = [];
     const rows = parents.flatMap(({ key, changes }) => {
       const stored = found.get(key);
       if (stored === undefined) return [];
-      above.push(...parentOf(resource, stored));
-      const stamps = ownStamps(transaction, stampOf(key), fields, stored.values, undefined, changes);
+      above.push(...touchedParentOf(resource, stored));
+      const stamps = ownTimestamps(transaction, stampOf(key), fields, stored.values, undefined, changes);
       // It has them already if the same transaction wrote it.
-      const derived = movedValues(stamps, stored.values);
+      const derived = changedValues(stamps, stored.values);
       const counts = moved.get(key);
       if (derived !== undefined) tally.restamped++;
       if (counts !== undefined) recounted.push({ stored, derived: { ...derived, ...counts } });
@@ -57,7 +57,7 @@ export async function restampParents(
 }
 
 /** The stored rows of records of one resource: the known ones, and the others, which are read. */
-async function findUnknown(
+async function findParentRows(
   transaction: WriteTransaction,
   resource: string,
   parents: readonly TouchedParent[],
@@ -69,9 +69,9 @@ async function findUnknown(
   return new Map([...rows.map((row) => [row.key, row] as const), ...found]);
 }
 
-function parentOf(resource: string, { parent, parentResource, kind }: StoredRow): TouchedParent[] {
+function touchedParentOf(resource: string, { parent, parentResource, kind }: StoredRow): TouchedParent[] {
   if (parent === null || parentResource === null) return [];
-  return [{ resource: parentResource, key: parent, changes: new Set([changedBy(resource, kind)]) }];
+  return [{ resource: parentResource, key: parent, changes: new Set([changeTimestampOf(resource, kind)]) }];
 }
 
 /** Each record once, with all changes of its children. */

@@ -27,7 +27,7 @@ export interface WriteTransaction {
     parents: readonly string[],
   ): Promise<ReadonlyMap<string, readonly StoredRow[]>>;
   /** What is counted of the children of records (records/media.ts), by parent. */
-  counted(
+  countedChildren(
     parentResource: string,
     parents: readonly string[],
   ): Promise<ReadonlyMap<string, readonly CountedChild[]>>;
@@ -37,7 +37,7 @@ export interface WriteTransaction {
     rows: readonly StoredRow[],
   ): Promise<ReadonlyMap<string, Record<string, FieldValue>>>;
   /** The keys among these whose rows are, or may be, inconsistent (check/row-faults.ts). */
-  faulty(resource: string, keys: readonly string[]): Promise<ReadonlySet<string>>;
+  findFaulty(resource: string, keys: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Rewrites rows from those of their parts that agree (check/rewrite-rows.ts).
    * @returns the keys of records that must be fetched from their source again
@@ -47,19 +47,24 @@ export interface WriteTransaction {
   put(resource: string, rows: readonly RowToPut[]): Promise<void>;
   restamp(resource: string, rows: readonly RowToRestamp[]): Promise<void>;
   /** Rows with a later timestamp in a field, in its order and that of their keys. @param moment canonical */
-  stampedAfter(resource: string, field: string, moment: string, limit: number): Promise<readonly StoredRow[]>;
+  withTimestampAfter(
+    resource: string,
+    field: string,
+    moment: string,
+    limit: number,
+  ): Promise<readonly StoredRow[]>;
   /** Tombstones of later deletions, in their order; within the same second one more may be among them. */
   tombstonesAfter(moment: string, limit: number): Promise<readonly Tombstone[]>;
   restampTombstones(tombstones: readonly Tombstone[]): Promise<void>;
   /** The values whose counts have changed since the last call, and the roles for which they are now in use. */
-  valuesChanged(): Promise<readonly ValueInUse[]>;
+  takeChangedValues(): Promise<readonly ValueInUse[]>;
   /**
    * Values in use that are in no list (values-in-use.ts), in a fixed order.
    * @param last the value before them; undefined: from the first one
    */
   valuesInUse(last: LookupValue | undefined, limit: number): Promise<readonly ValueInUse[]>;
   /** Those of some values that are in use and in no list. */
-  amongValuesInUse(values: readonly LookupValue[]): Promise<readonly ValueInUse[]>;
+  filterValuesInUse(values: readonly LookupValue[]): Promise<readonly ValueInUse[]>;
   /** Deletes rows, and leaves a tombstone for each. */
   remove(resource: string, rows: readonly StoredRow[]): Promise<void>;
 }

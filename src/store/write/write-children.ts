@@ -1,9 +1,15 @@
-import { changedBy } from '../../dictionary/index.ts';
+import { changeTimestampOf } from '../../dictionary/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import { adoptOrphans } from './adopt.ts';
-import { putStamped, type Unstamped } from './own-stamps.ts';
-import { conflictWith, hashUnder, type ParentName, parentOf, placeChild } from './place-children.ts';
+import { putWithTimestamps, type RowWithoutTimestamps } from './own-stamps.ts';
+import {
+  hashUnderSystem,
+  namedParent,
+  ownershipConflict,
+  type ParentName,
+  placeChild,
+} from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
 import { emptyTally, type WriteReport } from './report.ts';
 import { idOf, restampParents } from './restamp.ts';
@@ -25,12 +31,12 @@ export async function writeChildren(
     resource,
     batch.map(({ record }) => record.key),
   );
-  const placed = batch.map((child) => ({ child, parent: parentOf(child) ?? { resource: '', key: '' } }));
+  const placed = batch.map((child) => ({ child, parent: namedParent(child) ?? { resource: '', key: '' } }));
   const parents = await findParents(
     transaction,
     placed.map(({ parent }) => parent),
   );
-  const changed: Unstamped[] = [];
+  const changed: RowWithoutTimestamps[] = [];
   const touched = new Map<string, { parent: ParentName; changes: Set<ChildChange> }>();
   const touch = (parent: ParentName, change: ChildChange): void => {
     touched.getOrInsertComputed(idOf(parent), () => ({ parent, changes: new Set() })).changes.add(change);
@@ -42,13 +48,17 @@ export async function writeChildren(
     if (holder === undefined) tally.orphans++;
     if (
       stored !== undefined &&
-      stored.hash === hashUnder(child, holder?.system, owner) &&
+      stored.hash === hashUnderSystem(child, holder?.system, owner) &&
       isUnder(stored, parent)
     ) {
       tally.unchanged++;
       continue;
     }
-    const conflict = conflictWith(transaction, stored, holder ? holder.system : values.OriginatingSystemID);
+    const conflict = ownershipConflict(
+      transaction,
+      stored,
+      holder ? holder.system : values.OriginatingSystemID,
+    );
     const result =
       conflict === undefined ? placeChild(child, parent, holder?.system, stored, owner) : undefined;
     if (result?.ok !== true) {
@@ -56,14 +66,17 @@ export async function writeChildren(
       continue;
     }
     changed.push({ row: result.row, before: stored?.values, after: values });
-    touch(parent, changedBy(resource, child.kind));
+    touch(parent, changeTimestampOf(resource, child.kind));
     if (stored?.parent != null && stored.parentResource != null) {
-      touch({ resource: stored.parentResource, key: stored.parent }, changedBy(resource, stored.kind));
+      touch(
+        { resource: stored.parentResource, key: stored.parent },
+        changeTimestampOf(resource, stored.kind),
+      );
     }
     if (stored === undefined) tally.inserted++;
     else tally.changed++;
   }
-  const put = await putStamped(transaction, resource, changed);
+  const put = await putWithTimestamps(transaction, resource, changed);
   await adoptOrphans(transaction, resource, put, tally);
   await restampParents(
     transaction,

@@ -1,14 +1,14 @@
-import { changedBy, type FieldValues, type Navigation } from '../../dictionary/index.ts';
-import { COUNTED } from '../../records/media.ts';
+import { changeTimestampOf, type FieldValues, type Navigation } from '../../dictionary/index.ts';
+import { COUNTED_RESOURCE } from '../../records/media.ts';
 import { type ParsedRecord, readValue } from '../../records/parsed-record.ts';
 import type { RowToPut, RowToRestamp, StoredRow } from '../../records/rows.ts';
-import { type ChildChange, STAMPED_FIELDS } from '../../records/stamps.ts';
+import { type ChildChange, FIELDS_WITH_TIMESTAMPS } from '../../records/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
-import { type ChildCounts, countsAfter, restampCounted, withCounts } from './child-counts.ts';
+import { type ChildCounts, compareCounts, countsAfterBatch, restampCounted } from './child-counts.ts';
 import { type Claims, claimsOf, parentOfRow, takenChild } from './claims.ts';
 import { removeWithChildren } from './delete-records.ts';
-import { ownStamps, putStamped, type Unstamped } from './own-stamps.ts';
-import { conflictWith, hashUnder, placeChild } from './place-children.ts';
+import { ownTimestamps, putWithTimestamps, type RowWithoutTimestamps } from './own-stamps.ts';
+import { hashUnderSystem, ownershipConflict, placeChild } from './place-children.ts';
 import { derivedCounts, type PreparedRecord } from './prepare.ts';
 import { emptyTally, type TakenChild, type Tally, type WriteReport } from './report.ts';
 import { idOf, merge, restampParents, type TouchedParent } from './restamp.ts';
@@ -17,7 +17,7 @@ import type { WriteTransaction } from './transaction.ts';
 /** What the batch does to one child resource. */
 interface ChildBatch {
   /** By key: if two records contain the same child, the later one keeps it. */
-  readonly put: Map<string, Unstamped>;
+  readonly put: Map<string, RowWithoutTimestamps>;
   readonly remove: StoredRow[];
   /** By key: those that two records contain. */
   readonly taken: Map<string, TakenChild>;
@@ -53,7 +53,11 @@ export async function writeRecords(
   for (const prepared of batch) {
     const { key } = prepared.record;
     const stored = found.get(key);
-    const conflict = conflictWith(transaction, stored, readValue(prepared.record, 'OriginatingSystemID'));
+    const conflict = ownershipConflict(
+      transaction,
+      stored,
+      readValue(prepared.record, 'OriginatingSystemID'),
+    );
     if (prepared.record.onlyChildren && stored === undefined) continue; // it has gone meanwhile
     if (conflict === undefined) outcomes.push({ prepared, stored, changes: new Set() });
     else tally.rejected.push({ resource, key, reason: conflict });
@@ -75,7 +79,7 @@ export async function writeRecords(
   const holders = outcomes.map(({ prepared: { record }, stored }) => {
     return { key: record.key, isNew: stored === undefined, replaced: replaced.get(record.key) };
   });
-  const counts = countsAfter(transaction, resource, holders, children.get(COUNTED));
+  const counts = countsAfterBatch(transaction, resource, holders, children.get(COUNTED_RESOURCE));
   await putParents(transaction, resource, outcomes, counts, tally);
   await storeChildren(transaction, children, tally);
   await storeGrandchildren(transaction, outcomes, tally);
@@ -93,7 +97,7 @@ async function addOrphans(
   batches: Map<string, ChildBatch>,
 ): Promise<void> {
   const parents = new Map(
-    outcomes.filter(isRenewed).map((outcome) => [outcome.prepared.record.key, outcome]),
+    outcomes.filter(mustRewriteChildren).map((outcome) => [outcome.prepared.record.key, outcome]),
   );
   const found = await findOrphans(
     transaction,
@@ -107,7 +111,7 @@ async function addOrphans(
       const { row } = orphan;
       if (batch.put.has(row.key)) continue; // another record of the batch takes it
       batch.put.set(row.key, orphan);
-      parents.get(row.parent ?? '')?.changes.add(changedBy(target, row.kind));
+      parents.get(row.parent ?? '')?.changes.add(changeTimestampOf(target, row.kind));
     }
   }
 }
@@ -117,18 +121,18 @@ async function storeChildren(
   batches: ReadonlyMap<string, ChildBatch>,
   tally: Tally,
 ): Promise<void> {
-  const left: TouchedParent[] = [];
+  const formerParents: TouchedParent[] = [];
   for (const [resource, { put, remove }] of batches) {
     // A child that moves to another record of the batch is not deleted.
     const gone = remove.filter(({ key }) => !put.has(key));
     await removeWithChildren(transaction, resource, gone, tally);
     tally.children.deleted += gone.length;
-    const rows = await putStamped(transaction, resource, [...put.values()]);
-    for (const row of rows) for (const each of leftParent(resource, row)) left.push(each);
+    const rows = await putWithTimestamps(transaction, resource, [...put.values()]);
+    for (const row of rows) for (const each of formerParent(resource, row)) formerParents.push(each);
     tally.children.stored += rows.length;
     await adoptOrphans(transaction, resource, rows, tally);
   }
-  await restampParents(transaction, merge(left), tally);
+  await restampParents(transaction, merge(formerParents), tally);
 }
 
 /** Children may contain children of their own, such as the media of an open house. */
@@ -164,7 +168,7 @@ async function storeGrandchildren(
 }
 
 /** Whether readers see its children under it for the first time, or the children change their originating system. */
-const isRenewed = ({ prepared, stored }: Outcome): boolean =>
+const mustRewriteChildren = ({ prepared, stored }: Outcome): boolean =>
   stored === undefined ||
   (stored.parent === null && !prepared.record.onlyChildren && stored.system !== systemOf(prepared));
 
@@ -172,7 +176,7 @@ const systemOf = ({ record }: PreparedRecord): string | null =>
   textOf(readValue(record, 'OriginatingSystemID')) ?? null;
 
 /** The originating system of a record's children: a part of another record has that record's. */
-const systemBelow = ({ prepared, stored }: Outcome): string | null | undefined =>
+const systemOfChildren = ({ prepared, stored }: Outcome): string | null | undefined =>
   prepared.record.resource.parent === undefined && !prepared.record.onlyChildren
     ? systemOf(prepared)
     : stored?.system;
@@ -209,14 +213,14 @@ async function compareChildren(
       resource,
       holders.map(({ prepared }) => prepared.record.key),
     );
-    const unknown = strangers(holders, name, stored);
+    const unknown = newOrMovedKeys(holders, name, stored);
     const elsewhere = await transaction.find(target, unknown);
     const areShared = new Set(unknown).size < unknown.length;
     const claims = await claimsOf(transaction, holders, name, { stored: elsewhere.values(), areShared });
     const batch = batches.getOrInsert(target, newBatch());
     for (const holder of holders) {
       const { key } = holder.prepared.record;
-      if (target === COUNTED) replaced.set(key, stored.get(key) ?? []);
+      if (target === COUNTED_RESOURCE) replaced.set(key, stored.get(key) ?? []);
       compareOne(transaction, holder, name, { stored, elsewhere, claims }, batch, tally);
     }
   }
@@ -225,7 +229,7 @@ async function compareChildren(
 }
 
 /** Keys of given children that are not stored under their parent: they are new, or belonged to another record. */
-function strangers(
+function newOrMovedKeys(
   holders: readonly Outcome[],
   navigation: string,
   stored: ReadonlyMap<string, readonly StoredRow[]>,
@@ -257,21 +261,22 @@ function compareOne(
   const { prepared, changes } = holder;
   const { key, resource } = prepared.record;
   const before = new Map((stored.get(key) ?? []).map((row) => [row.key, row]));
-  const system = systemBelow(holder);
+  const system = systemOfChildren(holder);
   const { owner } = transaction.model.settings;
   for (const child of prepared.children.get(navigation) ?? []) {
     const target = child.record.resource;
     const row = before.get(child.record.key);
     before.delete(child.record.key);
     const other = parentOfRow(batch.put.get(child.record.key)?.row);
-    const isSame = row !== undefined && row.hash === hashUnder(child, system, owner) && !isRenewed(holder);
+    const isSame =
+      row !== undefined && row.hash === hashUnderSystem(child, system, owner) && !mustRewriteChildren(holder);
     if (isSame && other === undefined) {
       tally.children.unchanged++;
       continue;
     }
     const previous = row ?? elsewhere.get(child.record.key);
     const parent = { resource: resource.name, key };
-    const conflict = conflictWith(transaction, previous, system ?? null);
+    const conflict = ownershipConflict(transaction, previous, system ?? null);
     const placed = conflict === undefined ? placeChild(child, parent, system, previous, owner) : undefined;
     if (placed?.ok !== true) {
       const reason = conflict ?? placed?.reason ?? '';
@@ -288,13 +293,13 @@ function compareOne(
     }
     const unstamped = { row: placed.row, before: previous?.values, after: child.record.values };
     batch.put.set(child.record.key, unstamped);
-    changes.add(changedBy(target.name, child.kind));
-    if (row !== undefined) changes.add(changedBy(target.name, row.kind));
+    changes.add(changeTimestampOf(target.name, child.kind));
+    if (row !== undefined) changes.add(changeTimestampOf(target.name, row.kind));
   }
   for (const gone of before.values()) {
     const target = resource.navigations.get(navigation)?.target ?? '';
     batch.remove.push(gone);
-    changes.add(changedBy(target, gone.kind));
+    changes.add(changeTimestampOf(target, gone.kind));
   }
 }
 
@@ -315,7 +320,7 @@ async function putParents(
       const { prepared, stored } = outcome;
       return [
         outcome,
-        withCounts(model, counted, prepared, stored, counts.get(prepared.record.key)),
+        compareCounts(model, counted, prepared, stored, counts.get(prepared.record.key)),
       ] as const;
     }),
   );
@@ -326,7 +331,7 @@ async function putParents(
     return stored !== undefined && (changes.size > 0 || content?.moved !== undefined);
   };
   const changed = outcomes.filter(isChanged);
-  const stampOf = transaction.timestamps.of(
+  const stampOf = transaction.timestamps.forRecords(
     resource,
     changed.map(({ prepared }) => prepared.record.key),
     changed.every(({ stored }) => stored === undefined),
@@ -341,13 +346,20 @@ async function putParents(
     }
     const stamp = stampOf(record.key);
     if ((content.isSame || record.onlyChildren) && stored !== undefined) {
-      const stamps = ownStamps(transaction, stamp, fields, stored.values, undefined, changes);
+      const stamps = ownTimestamps(transaction, stamp, fields, stored.values, undefined, changes);
       if (content.moved !== undefined) recounted.push({ stored, derived: { ...content.moved, ...stamps } });
       else restamp.push({ stored, derived: stamps });
       tally.restamped++;
       continue;
     }
-    const stamps = ownStamps(transaction, stamp, fields, stored?.values, stampedValues(record), changes);
+    const stamps = ownTimestamps(
+      transaction,
+      stamp,
+      fields,
+      stored?.values,
+      valuesWithTimestamps(record),
+      changes,
+    );
     const { key } = record;
     const system = systemOf(prepared);
     const values = record.listed ?? record.values;
@@ -366,19 +378,19 @@ async function putParents(
 }
 
 /** A child that moves from another record also changes that record. */
-function leftParent(childResource: string, { stored, parent, parentResource }: RowToPut): TouchedParent[] {
+function formerParent(childResource: string, { stored, parent, parentResource }: RowToPut): TouchedParent[] {
   if (stored === undefined || stored.parent === null || stored.parentResource === null) return [];
   if (stored.parent === parent && stored.parentResource === parentResource) return [];
-  const changes = new Set([changedBy(childResource, stored.kind)]);
+  const changes = new Set([changeTimestampOf(childResource, stored.kind)]);
   return [{ resource: stored.parentResource, key: stored.parent, changes }];
 }
 
 /** The values that decide which timestamps move. */
-const stampedValues = (record: ParsedRecord): FieldValues =>
+const valuesWithTimestamps = (record: ParsedRecord): FieldValues =>
   record.listed === undefined
     ? record.values
     : Object.fromEntries(
-        STAMPED_FIELDS.flatMap((name) => {
+        FIELDS_WITH_TIMESTAMPS.flatMap((name) => {
           const value = readValue(record, name);
           return value === undefined ? [] : [[name, value]];
         }),

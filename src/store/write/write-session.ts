@@ -17,7 +17,7 @@ export interface RecordTexts {
 }
 
 /** Rows by what identifies them in their table: the keys of a search table are the numbers of records. */
-export type StoredRows =
+export type RowIdentifiers =
   | { readonly by: '_key'; readonly keys: readonly string[] }
   | { readonly by: '_id'; readonly ids: readonly number[] };
 
@@ -29,7 +29,7 @@ export interface WriteSession extends Session {
    */
   replace(
     table: string,
-    stored: StoredRows,
+    stored: RowIdentifiers,
     columns: readonly string[],
     rows: Iterable<readonly BoundValue[]>,
   ): Promise<void>;

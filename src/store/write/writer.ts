@@ -6,31 +6,48 @@
 import { reusedBits } from '../../access/index.ts';
 import { bind, sql } from '../../compile/fragment.ts';
 import { makeModel, type StoreModel } from '../../compile/model.ts';
-import { valueCounts } from '../../compile/value-counts.ts';
-import { AFTER_VALUES, countingRules, hasRules, VALUES } from '../../compile/values-in-use.ts';
+import { valueCounterRepair } from '../../compile/value-counts.ts';
+import {
+  countingRules,
+  rulesUseHas,
+  VALUE_COUNTER_END,
+  VALUE_COUNTER_PREFIX,
+} from '../../compile/values-in-use.ts';
 import { dayFrom, type Field } from '../../dictionary/index.ts';
 import { extendProfile, type Profile } from '../../records/profile.ts';
-import { CHANGES_KEPT, roleBitsOf, type StoreSettings } from '../../records/settings.ts';
+import { DEFAULT_CHANGE_RETENTION, roleBitsOf, type StoreSettings } from '../../records/settings.ts';
 import type { LockOptions, WriteEngine } from '../engine.ts';
-import { beginSequence, leaveBits, logEverything } from '../rows/change-log.ts';
+import { beginSequence, logEverything, withdrawBits } from '../rows/change-log.ts';
 import { compactChanges } from '../rows/compact-changes.ts';
-import { inTransaction, type StoreTransaction } from '../rows/transaction.ts';
+import { runTransaction, type StoreTransaction } from '../rows/transaction.ts';
 import type { OwnTables, Session } from '../session.ts';
-import { givenIn, readMeta, readModel, type TimeState, writeMeta, writeProfile } from '../state/meta.ts';
-import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from '../time/epoch.ts';
+import {
+  readMeta,
+  readModel,
+  type TimeState,
+  timestampMeta,
+  writeMeta,
+  writeProfile,
+} from '../state/meta.ts';
+import { EPOCH_COUNT_STEP, type NewEpoch, newEpoch, timesOfEpoch } from '../time/epoch.ts';
 import type { Attempt } from './batches.ts';
-import { type RestampWriter, type StampState, stampStateOf } from './bring-back.ts';
-import { checkChange, type Holdings, outdatedTexts, returnedFields } from './change-settings.ts';
+import { type RestampState, type RestampWriter, restampStateOf } from './bring-back.ts';
+import { checkChange, outdatedTexts, returnedFields, type StoredContent } from './change-settings.ts';
 import { CommitTimestamps, type TimeSource } from './commit-timestamps.ts';
 import {
-  type Allowed,
-  inTime,
+  runWithinLimits,
   TookTooLong,
+  type TransactionLimits,
   WRITE_LIMITS,
   type WriteLimits,
   waitForClock,
 } from './in-time.ts';
-import { publishDictionary, publishFields, publishing, publishValues } from './publish-dictionary.ts';
+import {
+  publishDictionary,
+  publishFields,
+  publishValues,
+  withPublishedValues,
+} from './publish-dictionary.ts';
 import type { WriteTransaction } from './transaction.ts';
 import type { WriteSession } from './write-session.ts';
 
@@ -76,7 +93,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     model: StoreModel,
     work: (transaction: WriteTransaction) => Promise<T>,
     source: string | null,
-    allowed: Allowed,
+    allowed: TransactionLimits,
   ): Promise<Attempt<T>> {
     for (;;) {
       try {
@@ -92,7 +109,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     model: StoreModel,
     work: (transaction: WriteTransaction) => Promise<T>,
     source: string | null,
-    allowed: Allowed,
+    allowed: TransactionLimits,
   ): Promise<Attempt<T>> {
     const { clock, underLock, beforeCommit } = this.#engine;
     return underLock<Attempt<T>>(async (session) => {
@@ -100,13 +117,13 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
       const { generation, changes, ...times } = await this.#times(session);
       if (generation !== model.generation) return { kind: 'outdated' };
       const timestamps = new CommitTimestamps(times, allowed);
-      const result = await inTransaction(session, model, timestamps, source, (transaction) =>
-        inTime(transaction, publishing(work), clock, this.limits, allowed, started),
+      const result = await runTransaction(session, model, timestamps, source, (transaction) =>
+        runWithinLimits(transaction, withPublishedValues(work), clock, this.limits, allowed, started),
       );
       await writeMeta(session, {
-        ...givenIn(timestamps),
+        ...timestampMeta(timestamps),
         changes: changes + 1,
-        clockReading: clock.toKeep(),
+        clockReading: clock.readingToStore(),
       });
       await beforeCommit?.(session, timestamps.lastStamp);
       return { kind: 'done', result };
@@ -119,7 +136,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
   }
 
   /** Brings fields into use: extends columns, pieces, indexes and views, and rewrites nothing. */
-  learn(fields: readonly Field[]): Promise<StoreModel> {
+  bringIntoUse(fields: readonly Field[]): Promise<StoreModel> {
     return this.reconfigure(({ settings, profile }) => ({
       settings,
       profile: extendProfile(profile, fields),
@@ -142,7 +159,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
       const day = today > current.day ? today : current.day;
       const generation = current.generation + 1;
       const model = makeModel({ ...current, generation, settings, profile, day });
-      checkChange(current, model, await holdings(session));
+      checkChange(current, model, await readStoredContent(session));
       await writeMeta(session, { generation, settings, day, changes: changes + 1 });
       await writeProfile(session, profile);
       await this.#engine.applyTables(session, model);
@@ -152,7 +169,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
       if (settings === current.settings)
         await this.#stamped(session, model, (stamped) => publishFields(stamped, current));
       else await this.publish(session, model);
-      await this.#unstamped(session, model, async ({ renew }) => {
+      await this.#unstamped(session, model, async ({ rewriteTexts: renew }) => {
         for (const resource of outdatedTexts(current, model)) {
           await renew(resource, returnedFields(current, model, resource));
         }
@@ -161,7 +178,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
         await this.#updateVisibility(session, model, () => true, reused);
       } else if (day !== current.day) await this.#updateForDay(session, model);
       await this.#countValues(session, model);
-      if (horizon !== undefined) await leaveBits(session, reused, horizon);
+      if (horizon !== undefined) await withdrawBits(session, reused, horizon);
       return model;
     };
     // Most commands change nothing, and must not wait for a process that writes.
@@ -181,8 +198,8 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
       const meta = await readMeta(session);
       const { lastStamp, settled, day } = timesOfEpoch(meta, begin);
       const epoch = newEpoch();
-      const generation = current.generation + COUNTS_GO_ON;
-      const changes = meta.changes + COUNTS_GO_ON;
+      const generation = current.generation + EPOCH_COUNT_STEP;
+      const changes = meta.changes + EPOCH_COUNT_STEP;
       const restamping = begin.notAfter === undefined ? undefined : true;
       await writeMeta(session, { generation, epoch, changes, lastStamp, settled, day, restamping });
       const { moment } = await this.#engine.timeState(session);
@@ -191,17 +208,17 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     });
   }
 
-  async stampState(): Promise<StampState> {
+  async restampState(): Promise<RestampState> {
     const { clock, reading, timeState } = this.#engine;
-    return stampStateOf(clock, await timeState(reading));
+    return restampStateOf(clock, await timeState(reading));
   }
 
   async endRestamp(): Promise<void> {
     const { clock, timeState, underLock } = this.#engine;
     await underLock(async (session) => {
       await timeState(session);
-      clock.restamped();
-      await writeMeta(session, { restamping: false, clockReading: clock.toKeep() });
+      clock.trustAfterRestamp();
+      await writeMeta(session, { restamping: false, clockReading: clock.readingToStore() });
     });
   }
 
@@ -212,7 +229,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     work: (transaction: StoreTransaction) => Promise<T>,
   ): Promise<T> {
     const times = { ...(await this.#times(session)), jump: 0 };
-    return inTransaction(session, model, new CommitTimestamps(times), null, work);
+    return runTransaction(session, model, new CommitTimestamps(times), null, work);
   }
 
   #updateForDay(session: S, model: StoreModel): Promise<void> {
@@ -227,7 +244,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
   ): Promise<void> {
     const changed = await this.#unstamped(session, model, async (transaction) => {
       await transaction.updateVisibility(concerns, newBits);
-      return transaction.valuesChanged();
+      return transaction.takeChangedValues();
     });
     if (changed.length === 0) return;
     // A timestamp is taken only if something is published, since the clock may be unsuitable for it.
@@ -247,8 +264,9 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
   async #countValues(session: S, model: StoreModel, isOlder = false): Promise<void> {
     const rules = countingRules(model);
     if ((await readMeta(session, 'countingRules')).countingRules === rules) return;
-    if (isOlder && hasRules(model)) await this.#updateVisibility(session, model, () => true);
-    for (const counting of valueCounts({ dialect: session.dialect, model }).mend) await session.run(counting);
+    if (isOlder && rulesUseHas(model)) await this.#updateVisibility(session, model, () => true);
+    for (const counting of valueCounterRepair({ dialect: session.dialect, model }).mend)
+      await session.run(counting);
     await this.publish(session, model);
     await writeMeta(session, { countingRules: rules });
   }
@@ -265,8 +283,8 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
   ): Promise<void> {
     const { changes, ...times } = await this.#times(session);
     const timestamps = new CommitTimestamps(times);
-    await inTransaction(session, model, timestamps, null, work);
-    await writeMeta(session, { ...givenIn(timestamps), changes: changes + 1 });
+    await runTransaction(session, model, timestamps, null, work);
+    await writeMeta(session, { ...timestampMeta(timestamps), changes: changes + 1 });
     await waitForClock(this.#engine.clock, timestamps);
   }
 
@@ -295,7 +313,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     { settings }: StoreModel,
     { patience, steps = Number.POSITIVE_INFINITY }: { patience?: number; steps?: number } = {},
   ): Promise<void> {
-    const { days, entries } = { ...CHANGES_KEPT, ...settings.changesKept };
+    const { days, entries } = { ...DEFAULT_CHANGE_RETENTION, ...settings.changesKept };
     const { moment } = await this.#engine.timeState(this.#engine.reading);
     const waiting = patience === undefined ? {} : { patience };
     const tables: OwnTables = {
@@ -308,9 +326,9 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
   }
 }
 
-async function holdings({ rows }: Session): Promise<Holdings> {
+async function readStoredContent({ rows }: Session): Promise<StoredContent> {
   // A market has hundreds of thousands of counters of values.
   const held = await rows(sql`SELECT DISTINCT resource FROM plat_counters
-    WHERE rows > 0 AND resource NOT IN ('Field', 'Lookup') AND NOT (resource > ${bind(VALUES)} AND resource < ${bind(AFTER_VALUES)})`);
+    WHERE rows > 0 AND resource NOT IN ('Field', 'Lookup') AND NOT (resource > ${bind(VALUE_COUNTER_PREFIX)} AND resource < ${bind(VALUE_COUNTER_END)})`);
   return { records: held.length > 0, listings: held.some(({ resource }) => resource === 'Property') };
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { after, test } from 'node:test';
-import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { PlatError } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
 import { listing } from '../../support/builders.ts';
@@ -10,7 +10,7 @@ import { startServer } from '../../support/postgres-server.ts';
 import { operations } from '../../support/world.ts';
 
 test('an address names its schema, its connections, its processors, and settings for the server', () => {
-  const address = postgresAddress(
+  const address = parsePostgresAddress(
     'postgres://plat:secret@db.example:6432/market?schema=east&connections=4&processors=6&options=-c%20work_mem%3D8MB&sslmode=require',
   );
   assert.deepEqual(address, {
@@ -24,9 +24,9 @@ test('an address names its schema, its connections, its processors, and settings
 });
 
 test('by default, the server counts as having as many processors as this machine', () => {
-  assert.equal(postgresAddress('postgres://db.example/market').processors, availableParallelism());
+  assert.equal(parsePostgresAddress('postgres://db.example/market').processors, availableParallelism());
   for (const wrong of ['0', '1.5', 'x', '1025']) {
-    assert.throws(() => postgresAddress(`postgres://db.example/market?processors=${wrong}`), {
+    assert.throws(() => parsePostgresAddress(`postgres://db.example/market?processors=${wrong}`), {
       code: 'usage',
       message: 'The processors of the store are a number from 1 to 1024.',
     });
@@ -40,7 +40,7 @@ for (const text of [
 ]) {
   test(`${text} is rejected with an explanation`, () => {
     assert.throws(
-      () => postgresAddress(text),
+      () => parsePostgresAddress(text),
       (error) => error instanceof PlatError && error.code === 'usage' && /takes one host/.test(error.message),
     );
   });

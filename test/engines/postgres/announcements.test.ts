@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client } from 'pg';
-import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { listenAt } from '../../../src/engines/postgres/reading/announcements.ts';
-import { announcementsBy } from '../../../src/store/changes/commit-watch.ts';
+import { listenForCommits } from '../../../src/store/changes/commit-watch.ts';
 import type { Scope } from '../../support/engine.ts';
 import { bareDatabase } from '../../support/postgres-engine.ts';
 import { postgresServer } from '../../support/postgres-server.ts';
@@ -21,9 +21,12 @@ async function listening(t: Scope) {
     more.resolve();
   };
   let endPause = (): void => assert.fail('there is no pause');
-  const announcements = announcementsBy(
-    listenAt(postgresAddress(address)),
-    { heard: () => note('heard'), lost: (error) => note(`lost: ${error instanceof Error && error.message}`) },
+  const announcements = listenForCommits(
+    listenAt(parsePostgresAddress(address)),
+    {
+      commitAnnounced: () => note('heard'),
+      announcementsLost: (error) => note(`lost: ${error instanceof Error && error.message}`),
+    },
     (milliseconds, signal) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       endPause = resolve;

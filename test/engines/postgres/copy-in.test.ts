@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { BoundValue } from '../../../src/compile/fragment.ts';
-import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { StorePool } from '../../../src/engines/postgres/connection/connect.ts';
 import { withSession } from '../../../src/engines/postgres/connection/session.ts';
 import { copyIn } from '../../../src/engines/postgres/writing/copy-in.ts';
 import { postgresServer } from '../../support/postgres-server.ts';
 
 const server = await postgresServer();
-const pool = new StorePool(postgresAddress(server.address('postgres')));
+const pool = new StorePool(parsePostgresAddress(server.address('postgres')));
 after(() => pool.end());
 
 /** More rows than are sent at once. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { Client, type Pool } from 'pg';
-import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { StorePool } from '../../../src/engines/postgres/connection/connect.ts';
 import { type MigrateOptions, migrateStore } from '../../../src/engines/postgres/migrations/migrate.ts';
 import { MIGRATIONS, type Migration } from '../../../src/engines/postgres/migrations/steps.ts';
@@ -54,7 +54,7 @@ async function oldStore(t: TestContext) {
     },
     /** Applies these steps after those of this plat, as a newer plat would. */
     migrate: (steps: readonly Migration[], options: MigrateOptions = {}) => {
-      const pool = new StorePool(postgresAddress(address));
+      const pool = new StorePool(parsePostgresAddress(address));
       pools.push(pool);
       return migrateStore(pool, { migrations: [...MIGRATIONS, ...steps], ...options });
     },

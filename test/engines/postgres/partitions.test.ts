@@ -10,7 +10,7 @@ import {
   planPage,
   planRecord,
 } from '../../../src/compile/page-plan.ts';
-import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { StorePool } from '../../../src/engines/postgres/connection/connect.ts';
 import { bindings, withSession } from '../../../src/engines/postgres/connection/session.ts';
 import { partitionedDialect } from '../../../src/engines/postgres/dialect.ts';
@@ -241,7 +241,7 @@ test('creating a partition waits for no reader, and delays none', async (t) => {
   await client.query('BEGIN; SELECT count(*) FROM property_records; SELECT count(*) FROM media_records');
   await write('Property', of('Y', 'B', { Media: [photo('M1')] }));
   await client.query('COMMIT');
-  const pool = new StorePool(postgresAddress(address));
+  const pool = new StorePool(parsePostgresAddress(address));
   await withSession(pool, async (session) => {
     await session.run('BEGIN');
     await makePartitions(['Z'], (make) => make(session));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { connect, createServer, type Socket } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { ReadServers } from '../../../src/engines/postgres/standbys/read-servers.ts';
 import { type ErrorCode, PlatError } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
@@ -214,7 +214,7 @@ describe('a standby', () => {
 describe('servers behind one address', () => {
   it("are used according to each snapshot's own state, not according to an earlier one", async () => {
     const { secret } = store;
-    const servers = new ReadServers([postgresAddress(address)], 100, secret);
+    const servers = new ReadServers([parsePostgresAddress(address)], 100, secret);
     await servers.open();
     let asked = 0;
     const read = (changes: number, generation: number) =>
@@ -227,7 +227,7 @@ describe('servers behind one address', () => {
     const seen = { state: { changes: 1, generation: 6 }, follows: true };
     assert.deepEqual(await read(1, 6), { seen, result: 'rows' });
     assert.equal(asked, 3);
-    assert.deepEqual(servers.state(), [{ name: postgresAddress(address).name, used: true, reads: 1 }]);
+    assert.deepEqual(servers.state(), [{ name: parsePostgresAddress(address).name, used: true, reads: 1 }]);
     await servers.end();
   });
 });

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { Client } from 'pg';
 import { hashToken } from '../../../src/access/index.ts';
-import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
-import { connectLanes, PATIENCE } from '../../../src/engines/postgres/connection/connect.ts';
+import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { connectLanes, TIMEOUTS } from '../../../src/engines/postgres/connection/connect.ts';
 import { borrow } from '../../../src/engines/postgres/connection/session.ts';
-import { withLook } from '../../../src/engines/postgres/reading/look-row.ts';
+import { withLookRow } from '../../../src/engines/postgres/reading/look-row.ts';
 import { openPostgresStore } from '../../../src/engines/postgres/store.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
@@ -225,7 +225,7 @@ describe('an assumption of a request', () => {
       page: `SELECT name AS k, ${value}::text AS x FROM plat_meta ORDER BY name LIMIT 2`,
     } as const;
     for (const gives of ['rows', 'joined', 'body', 'page'] as const) {
-      const text = withLook(statements[gives], gives, 1);
+      const text = withLookRow(statements[gives], gives, 1);
       const ask = async (...values: readonly unknown[]) => (await client.query(text, [...values])).rows;
       const [look, ...nothing] = await ask(0, hash, 'another');
       assert.deepEqual([nothing, look?.n ?? null], [[], null], gives);
@@ -238,7 +238,7 @@ describe('an assumption of a request', () => {
 
 describe('a connection', () => {
   it('sets the time limit of each borrower, and only if it changes', async () => {
-    const lanes = connectLanes(postgresAddress(`${relay.address}?connections=3`), PATIENCE);
+    const lanes = connectLanes(parsePostgresAddress(`${relay.address}?connections=3`), TIMEOUTS);
     const limit = async (milliseconds?: number): Promise<unknown> => {
       using loan = await borrow(lanes.records, { milliseconds });
       return (await loan.run(({ rows }) => rows("SELECT current_setting('statement_timeout') AS now", [])))[0]

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Client, Pool, type PoolClient, Query } from 'pg';
-import { takingRows, watchRows } from '../../../src/engines/postgres/connection/row-bytes.ts';
+import { watchRows, withRowReceiver } from '../../../src/engines/postgres/connection/row-bytes.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
 
@@ -45,7 +45,9 @@ function valuesOf(bytes: Buffer, start: number): (string | null)[] {
 function taken(on: PoolClient, text: string, values: readonly unknown[] = []) {
   const rows: (string | null)[][] = [];
   const statement = { text, values: [...values] };
-  const query = new Query(takingRows(on, statement, (bytes, start) => rows.push(valuesOf(bytes, start))));
+  const query = new Query(
+    withRowReceiver(on, statement, (bytes, start) => rows.push(valuesOf(bytes, start))),
+  );
   const ended = new Promise<(string | null)[][]>((resolve, reject) => {
     query.on('end', () => resolve(rows)).on('error', reject);
   });
@@ -105,5 +107,5 @@ test('a statement that fails before its rows, or among them, does not affect the
 });
 
 test('a connection that is not watched rejects requests for rows as bytes', () => {
-  assert.throws(() => takingRows(new Client(), { text: '' }, () => undefined), /watches/);
+  assert.throws(() => withRowReceiver(new Client(), { text: '' }, () => undefined), /watches/);
 });

@@ -6,14 +6,14 @@ import { Client } from 'pg';
 import { openPostgresStore } from '../../../src/engines/postgres/store.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
-import { SharedLimiter } from '../../../src/service/access/rate-limits.ts';
+import { SharedRateLimiter } from '../../../src/service/access/rate-limits.ts';
 import {
   type FilterIndex,
   FilterIndexCache,
-  type ListName,
+  type FilterListName,
 } from '../../../src/service/paging/filter-index.ts';
 import { systemClock } from '../../../src/shared/clock.ts';
-import type { KeptList, Loan, Shared } from '../../../src/store/shared.ts';
+import type { KeptList, Loan, SharedState } from '../../../src/store/shared.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
 import { runOn } from '../../support/postgres-server.ts';
 
@@ -25,7 +25,7 @@ after(async () => {
   for (const store of stores) await store.close();
   await drop();
 });
-const shares: readonly Shared[] = stores.flatMap(({ shared }) => (shared === undefined ? [] : [shared]));
+const shares: readonly SharedState[] = stores.flatMap(({ shared }) => (shared === undefined ? [] : [shared]));
 const [shared] = shares;
 assert.ok(shared !== undefined && shares.length === 3);
 
@@ -100,20 +100,25 @@ describe('loans of requests', () => {
         fc.integer({ min: 0, max: 60 }),
         fc.array(fc.nat(2), { minLength: 70, maxLength: 90 }),
         async (requests, order) => {
-          const limiters = shares.map((each) => new SharedLimiter(each));
+          const limiters = shares.map((each) => new SharedRateLimiter(each));
           const key = newName();
           const take = async (process: number): Promise<boolean> => {
-            const taken = await limiters[process]?.take(key, { requests, seconds: 300 }, performance.now());
+            const taken = await limiters[process]?.countRequest(
+              key,
+              { requests, seconds: 300 },
+              performance.now(),
+            );
             assert.ok(taken !== undefined && taken.remaining <= requests);
             return !taken.exceeded;
           };
           const passed = (await Promise.all(order.map(take))).filter((each) => each).length;
           // A process returns what it has not used, and others get it.
           await Promise.all(limiters.slice(1).map((each) => each.close()));
-          const rest = new SharedLimiter(shared);
+          const rest = new SharedRateLimiter(shared);
           await limiters[0]?.close();
           let more = 0;
-          while (!(await rest.take(key, { requests, seconds: 300 }, performance.now())).exceeded) more++;
+          while (!(await rest.countRequest(key, { requests, seconds: 300 }, performance.now())).exceeded)
+            more++;
           await rest.close();
           assert.equal(passed + more, requests);
         },
@@ -247,7 +252,7 @@ describe('the table of lists', () => {
 
 describe('filter indexes of several processes', () => {
   const LIMITS = { milliseconds: 600_000, bytes: 5000 };
-  const newList = (): ListName => ({ key: 'K', text: newName() });
+  const newList = (): FilterListName => ({ key: 'K', text: newName() });
   const caches = (): FilterIndexCache[] =>
     shares.map((each) => new FilterIndexCache(LIMITS, systemClock, each));
   const finding = (...ids: readonly number[]) => {
@@ -257,7 +262,9 @@ describe('filter indexes of several processes', () => {
   it('are one list, even if all of them are requested at the same time', async () => {
     for (let round = 0; round < 10; round++) {
       const name = newList();
-      const found = await Promise.all(caches().map((each, index) => each.take(name, finding(round, index))));
+      const found = await Promise.all(
+        caches().map((each, index) => each.getOrMake(name, finding(round, index))),
+      );
       const [first] = found;
       for (const { index } of found) assert.deepEqual(index.ids, first?.index.ids);
       assert.equal(
@@ -275,7 +282,7 @@ describe('filter indexes of several processes', () => {
     let finds = 0;
     const listed = async (cache: FilterIndexCache, id: number): Promise<unknown> => {
       const find = finding(id);
-      const { state, index } = await cache.take(name, () => {
+      const { state, index } = await cache.getOrMake(name, () => {
         finds++;
         return find();
       });
@@ -295,7 +302,7 @@ describe('filter indexes of several processes', () => {
       const name = newList();
       const begun: FilterIndex[] = [];
       const asked = caches().map((each, index) =>
-        each.take(name, finding(round, index), (own) => void begun.push(own)),
+        each.getOrMake(name, finding(round, index), (own) => void begun.push(own)),
       );
       const found = await Promise.all(asked);
       const [kept, ...others] = found.filter(({ state }) => state === 'fresh');
@@ -307,8 +314,8 @@ describe('filter indexes of several processes', () => {
     }
     const [one, two] = caches();
     const name = newList();
-    await one?.take(name, finding(1));
-    const late = await two?.take(name, finding(2), () => undefined);
+    await one?.getOrMake(name, finding(1));
+    const late = await two?.getOrMake(name, finding(2), () => undefined);
     assert.deepEqual([late?.state, late?.index.ids], ['cached', Uint32Array.of(1)]);
   });
 
@@ -318,18 +325,18 @@ describe('filter indexes of several processes', () => {
     const name = newList();
     const large = Array.from({ length: 1251 }, (_, index) => index);
     for (const cache of [one, two, one]) {
-      assert.equal((await cache.take(name, finding(...large))).state, 'fresh');
+      assert.equal((await cache.getOrMake(name, finding(...large))).state, 'fresh');
     }
     for (const each of [one, two]) assert.deepEqual([each.bytes, each.size], [0, 0]);
-    assert.equal((await two.take(name, finding(1))).state, 'fresh', 'the store does not have it either');
+    assert.equal((await two.getOrMake(name, finding(1))).state, 'fresh', 'the store does not have it either');
   });
 
   it('share one list for each other order as well', async () => {
     const [one, two] = caches();
     assert.ok(one !== undefined && two !== undefined);
     const name = newList();
-    const first = (await one.take(name, finding(1, 2, 3))).index;
-    const second = (await two.take(name, finding(4))).index;
+    const first = (await one.getOrMake(name, finding(1, 2, 3))).index;
+    const second = (await two.getOrMake(name, finding(4))).index;
     const { index: sorted } = await one.inOrder('K', first, 'price', async () => Uint32Array.from([3, 1, 2]));
     const { index: same } = await two.inOrder('K', second, 'price', async () => Uint32Array.from([1, 2, 3]));
     assert.deepEqual([same.id, same.ids], [sorted.id, Uint32Array.from([3, 1, 2])]);

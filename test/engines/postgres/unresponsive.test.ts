@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
-import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
-import { type Patience, StorePool } from '../../../src/engines/postgres/connection/connect.ts';
+import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { StorePool, type Timeouts } from '../../../src/engines/postgres/connection/connect.ts';
 import { openPostgresStore } from '../../../src/engines/postgres/store.ts';
 import { underLock } from '../../../src/engines/postgres/writing/lock.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
@@ -37,7 +37,7 @@ const unknown = {
     'The connection to the store was lost during a commit, so the write may or may not be stored. Repeat it; nothing is stored twice.',
 };
 
-async function openAt(t: TestContext, address: string, patience: Partial<Patience> = BRIEF) {
+async function openAt(t: TestContext, address: string, patience: Partial<Timeouts> = BRIEF) {
   const store = await openPostgresStore({ address, writeBackup, patience });
   t.after(() => store.close());
   return { store, ...operations(store, testClock()) };
@@ -121,10 +121,10 @@ test('a commit without a confirmation: the caller learns that the outcome is unk
 
 test('a writer that waits too long for the lock learns which process of the server has it', async (t) => {
   const address = await database(t);
-  await using pool = new StorePool(postgresAddress(address));
+  await using pool = new StorePool(parsePostgresAddress(address));
   const done = await underLock(pool, async ({ rows }) => {
     const [{ pid } = {}] = await rows('SELECT pg_backend_pid() AS pid');
-    await using other = new StorePool(postgresAddress(address));
+    await using other = new StorePool(parsePostgresAddress(address));
     // A server does not show each role what the process is.
     for (const [name, shown] of [
       ['plat', ' (plat)'],

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
-import { connectLanes, PATIENCE } from '../../../src/engines/postgres/connection/connect.ts';
+import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { connectLanes, TIMEOUTS } from '../../../src/engines/postgres/connection/connect.ts';
 import { readInTransaction, readSnapshot } from '../../../src/engines/postgres/reading/reads.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { Lane, ReadCaller } from '../../../src/store/read/lanes.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
 
 const { address: text, drop } = await emptyDatabase(DEFAULT_SETTINGS);
-const address = postgresAddress(`${text}&processors=4`);
-const lanes = connectLanes(address, PATIENCE);
+const address = parsePostgresAddress(`${text}&processors=4`);
+const lanes = connectLanes(address, TIMEOUTS);
 after(async () => {
   await lanes.end();
   await drop();
@@ -80,7 +80,7 @@ test('a statement uses one processor: it has no parallel workers, unless the add
   };
   assert.equal(await setting(lanes), '0');
   const options = '-c max_parallel_workers_per_gather=3';
-  const other = connectLanes({ ...address, options }, PATIENCE);
+  const other = connectLanes({ ...address, options }, TIMEOUTS);
   assert.equal(await setting(other), '3');
   await other.end();
 });

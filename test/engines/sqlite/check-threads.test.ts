@@ -23,7 +23,7 @@ test('threads find the same faults as the calling thread, also in fields that ca
     `UPDATE property_records SET "City" = x'00' WHERE _key = 'A'`,
   );
   const expected = [
-    ['Lookup', '(values)', 'counts of values in use are not the rows'],
+    ['Lookup', '(values)', 'the stored counts of values in use are wrong'],
     ['Media', 'pB', '_kind'],
     ['Property', 'A', 'its search row', 'address_values', 'address_nulls', '_hash'],
     // Its photo counts as a video.

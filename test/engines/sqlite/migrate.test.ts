@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { openStore } from '../../../src/open-store.ts';
-import { START } from '../../../src/store/changes/change-feed.ts';
+import { SEQUENCE_START } from '../../../src/store/changes/change-feed.ts';
 import { findFaults } from '../../../src/store/check/check-store.ts';
 import { LAYOUT_VERSION } from '../../../src/store/state/layout-version.ts';
 import { listing, photo } from '../../support/builders.ts';
@@ -94,7 +94,12 @@ test('a file whose sequence of changes does not record who sees a record lists a
   const { store: opened } = await openedAgain(t, path);
   const seenBy = async (bit: number | undefined) => {
     const scope = bit === undefined ? undefined : { bit };
-    const page = await opened.feed({ since: START, scope, resources: ['Property', 'Media'], limit: 10 });
+    const page = await opened.feed({
+      since: SEQUENCE_START,
+      scope,
+      resources: ['Property', 'Media'],
+      limit: 10,
+    });
     assert.ok(page.kind === 'changes');
     return page.changes.map(({ kind, resource, key }) => `${kind} ${resource} ${key}`);
   };

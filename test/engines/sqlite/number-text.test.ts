@@ -23,7 +23,7 @@ test('a number has the same text as in JavaScript', (t) => {
   const database = new DatabaseSync(':memory:');
   t.after(() => database.close());
   registerFunctions(database);
-  const text = sqliteDialect.written('decimal', column('q', 'v'), (json) => json);
+  const text = sqliteDialect.exactJson('decimal', column('q', 'v'), (json) => json);
   const statement = database.prepare(
     render(sql`SELECT CAST(${text} AS TEXT) AS text FROM (SELECT CAST(json(?) AS REAL) AS v) q`, () => '?')
       .text,

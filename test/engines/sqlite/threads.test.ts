@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { readerPool } from '../../../src/engines/sqlite/tasks.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { ReadTask } from '../../../src/store/read/read-task.ts';
-import { WholeBodies } from '../../../src/store/whole/whole-bodies.ts';
+import { BodyValidator } from '../../../src/store/whole/whole-bodies.ts';
 import type { Scope } from '../../support/engine.ts';
 import { emptyStoreFile } from '../../support/sqlite-engine.ts';
 
@@ -18,7 +18,7 @@ const number = (text: string) => (): ReadTask => ({
 const ONE = number('SELECT 1 AS n');
 
 function poolOn(scope: Scope, path: string) {
-  const { shared: bodies } = new WholeBodies();
+  const { shared: bodies } = new BodyValidator();
   const options = { path, secret: 's', busyTimeout: 100, cacheMegabytes: 1, bodies };
   const pool = readerPool(options, 'searches', 1);
   scope.after(() => pool.close());

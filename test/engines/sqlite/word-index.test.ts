@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { connect } from '../../../src/engines/sqlite/connection.ts';
-import { rebuildWords } from '../../../src/engines/sqlite/word-index.ts';
+import { rebuildWordIndex } from '../../../src/engines/sqlite/word-index.ts';
 import { listing } from '../../support/builders.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld, TIME, type World } from '../../support/world.ts';
@@ -35,7 +35,7 @@ test('all words can be rewritten', async () => {
     "INSERT INTO property_records_words(property_records_words) VALUES ('delete-all')",
   );
   assert.equal(await count(world, 'ely'), 0);
-  rebuildWords(connection.database, (await world.store.model()).layout('Property'));
+  rebuildWordIndex(connection.database, (await world.store.model()).layout('Property'));
   connection.close();
   assert.equal(await count(world, 'ely'), 2);
 });

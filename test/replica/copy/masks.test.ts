@@ -1,14 +1,14 @@
 /** What masked fields reveal about the rights of the key. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contradicts, NO_MASKS, withPage } from '../../../src/replica/steps/witnesses.ts';
+import { contradictsMasks, mergeMasks, NO_MASKS } from '../../../src/replica/steps/witnesses.ts';
 
 const page = (masked: readonly string[], open: readonly string[]) => ({ masked, open });
 
 test('fields of a page are added in order; a page without new fields returns the same object', () => {
-  const first = withPage(NO_MASKS, page(['PrivateRemarks', 'CloseDate'], ['ListPrice']));
+  const first = mergeMasks(NO_MASKS, page(['PrivateRemarks', 'CloseDate'], ['ListPrice']));
   assert.deepEqual(first, { masked: ['CloseDate', 'PrivateRemarks'], open: ['ListPrice'] });
-  assert.equal(withPage(first, page(['CloseDate'], [])), first);
+  assert.equal(mergeMasks(first, page(['CloseDate'], [])), first);
 });
 
 const KNOWN = { masked: ['PrivateRemarks', 'City'], open: ['ListPrice', 'City'] };
@@ -22,5 +22,5 @@ const CASES: readonly [string, readonly string[], readonly string[], boolean][] 
 ];
 for (const [name, masked, open, expected] of CASES) {
   test(`${name}: ${expected ? 'a contradiction' : 'no contradiction'}`, () =>
-    assert.equal(contradicts(KNOWN, page(masked, open)), expected));
+    assert.equal(contradictsMasks(KNOWN, page(masked, open)), expected));
 }

@@ -19,56 +19,56 @@ function watched(allowed: number): Watched {
   const sizes: number[] = [];
   const size = new PageSize(allowed, (event) => void (event.kind === 'page-size' && sizes.push(event.size)));
   const good = (pages: number, weight: number): void => {
-    for (let page = 0; page < pages; page++) size.praise(size.now * weight, size.now);
+    for (let page = 0; page < pages; page++) size.recordSuccess(size.current * weight, size.current);
   };
   return { size, sizes, good };
 }
 
 test('the first page is small, since the weight of its records is unknown; light records then allow the maximum', () => {
   const { size, sizes, good } = watched(1000);
-  assert.equal(size.now, 50);
+  assert.equal(size.current, 50);
   good(1, LIGHT);
-  assert.deepEqual([size.now, sizes], [1000, []], 'the size after the first page is not reported');
+  assert.deepEqual([size.current, sizes], [1000, []], 'the size after the first page is not reported');
 });
 
 test('the allowed maximum is never exceeded, even if it is below the size of the first page', () => {
   const { size, good } = watched(20);
-  assert.equal(size.now, 20);
+  assert.equal(size.current, 20);
   good(100, LIGHT);
-  assert.equal(size.now, 20);
+  assert.equal(size.current, 20);
 });
 
 test('a page is sized to three million characters', () => {
   const { size, good } = watched(1000);
   good(1, USUAL);
-  assert.equal(size.now, 750);
+  assert.equal(size.current, 750);
   good(1, 2 * USUAL);
-  assert.equal(size.now, 375);
+  assert.equal(size.current, 375);
 });
 
 test('a page has at least ten records, however large they are', () => {
   const { size, good } = watched(1000);
   good(5, HUGE);
-  assert.equal(size.now, 10);
+  assert.equal(size.current, 10);
 });
 
 test('an empty page does not affect the estimated weight', () => {
   const { size } = watched(1000);
-  size.praise(40, 0);
-  assert.ok(size.now >= 50);
+  size.recordSuccess(40, 0);
+  assert.ok(size.current >= 50);
 });
 
 test('failures halve the size down to ten records; shrink() then returns false', () => {
   const { size, sizes } = watched(1000);
   const went = Array.from({ length: 4 }, () => size.shrink('slow'));
   assert.deepEqual(sizes, [25, 12]);
-  assert.deepEqual([size.now, went], [10, [true, true, true, false]]);
+  assert.deepEqual([size.current, went], [10, [true, true, true, false]]);
 });
 
 test('responses that are too large halve the size down to two records', () => {
   const { size } = watched(20);
   while (size.shrink('large'));
-  assert.equal(size.now, 2);
+  assert.equal(size.current, 2);
 });
 
 test('after a failure the size doubles with every ten good pages', () => {
@@ -77,7 +77,7 @@ test('after a failure the size doubles with every ten good pages', () => {
   size.shrink('slow');
   const seen = Array.from({ length: 6 }, () => {
     good(10, LIGHT);
-    return size.now;
+    return size.current;
   });
   assert.deepEqual(seen, [24, 48, 96, 192, 384, 768]);
 });
@@ -88,39 +88,41 @@ test('a failure restarts the count of good pages', () => {
   good(9, LIGHT);
   size.shrink('slow');
   good(9, LIGHT);
-  assert.equal(size.now, 12);
+  assert.equal(size.current, 12);
   good(1, LIGHT);
-  assert.equal(size.now, 24);
+  assert.equal(size.current, 24);
 });
 
 test('a rejected page is tried in halves, down to the size of a page that succeeded; then the size is restored', () => {
   const { size, good } = watched(1000);
   good(1, LIGHT);
-  const tried = Array.from({ length: 6 }, () => (size.tryLess(false) ? size.now : undefined));
+  const tried = Array.from({ length: 6 }, () =>
+    size.shrinkAfterRejection(false) ? size.current : undefined,
+  );
   assert.deepEqual(tried, [500, 250, 125, 62, 50, undefined]);
   size.restore();
-  assert.equal(size.now, 1000, 'the size was not the reason');
-  assert.equal(size.tryLess(false), true);
+  assert.equal(size.current, 1000, 'the size was not the reason');
+  assert.equal(size.shrinkAfterRejection(false), true);
 });
 
 test('after a page of this size succeeded, a rejection is not attributed to the size', () => {
   const { size, good } = watched(1000);
   good(2, LIGHT);
-  assert.equal(size.tryLess(false), false);
-  assert.equal(size.now, 1000);
+  assert.equal(size.shrinkAfterRejection(false), false);
+  assert.equal(size.current, 1000);
 });
 
 test('the first page of a walk is tried in halves all the same, down to ten records', () => {
   const { size, good } = watched(1000);
   good(2, LIGHT);
-  const tried = Array.from({ length: 8 }, () => (size.tryLess(true) ? size.now : undefined));
+  const tried = Array.from({ length: 8 }, () => (size.shrinkAfterRejection(true) ? size.current : undefined));
   assert.deepEqual(tried, [500, 250, 125, 62, 31, 15, 10, undefined]);
 });
 
 test('the size that succeeds after a rejection is the maximum from then on', () => {
   const { size, good } = watched(1000);
   good(1, LIGHT);
-  while (size.now > 200) size.tryLess(false);
+  while (size.current > 200) size.shrinkAfterRejection(false);
   good(100, LIGHT);
-  assert.equal(size.now, 125);
+  assert.equal(size.current, 125);
 });

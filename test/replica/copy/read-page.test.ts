@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { Checkpoint } from '../../../src/replica/checkpoint/checkpoint.ts';
 import type { DriftPolicy } from '../../../src/replica/copy/copy.ts';
-import { type Intake, takeIn } from '../../../src/replica/copy/read-page.ts';
+import { type Intake, readPageDeclaringFields } from '../../../src/replica/copy/read-page.ts';
 import type { ReplicaEvent } from '../../../src/replica/events.ts';
 import type { SourceItem } from '../../../src/replica/source/source.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -24,7 +24,7 @@ async function taker(scope: Scope, drift: DriftPolicy = 'evolve'): Promise<Taker
   const { store } = await makeWorld(sqliteEngine(), scope, { settings: { owner: 'replica' } });
   const checkpoint = await Checkpoint.open({ store, source: 'feed' });
   const events: ReplicaEvent[] = [];
-  // The part of a copy that takeIn uses; it sends no requests.
+  // The part of a copy that readPageDeclaringFields uses; it sends no requests.
   const copy = {
     store,
     checkpoint,
@@ -37,7 +37,7 @@ async function taker(scope: Scope, drift: DriftPolicy = 'evolve'): Promise<Taker
     checkpoint,
     events,
     take: (...items) =>
-      takeIn(copy, {
+      readPageDeclaringFields(copy, {
         items: items.map((given) => (isItem(given) ? given : { resource: 'Property', json: given })),
         broken: [],
       }),
@@ -91,7 +91,7 @@ test('a member of a page that is not a JSON object is quarantined unchanged', as
   const { store, checkpoint } = await taker(t);
   const settings = { drift: 'evolve', alsoWindow: [], purgeShare: 0.2, force: false } as const;
   const broken = [{ resource: 'Property', payload: '17', reason: 'The record is not a JSON object' }];
-  const intake = await takeIn(
+  const intake = await readPageDeclaringFields(
     { store, checkpoint, settings, report: () => undefined },
     { items: [], broken },
   );

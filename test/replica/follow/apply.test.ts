@@ -81,7 +81,7 @@ test('a reported record that is older than another read is requested by its key;
     ],
   );
   // Another task reads from the source.
-  await checkpoint.inTurn('Property', async () => undefined);
+  await checkpoint.fetchInTurn('Property', async () => undefined);
   await apply('two', found('1', moment, 0), found('2', moment));
   assert.deepEqual(await prices(), [
     ['1', 3],
@@ -116,7 +116,7 @@ test('INCIDENT a deletion was forgotten when the source refused the request for 
   await origin.store.remove('Property', ['2']);
   // Both are requested, twice without success; then they are pending and requested once more.
   const before = checkpoint.reads;
-  await checkpoint.inTurn('Property', async () => undefined);
+  await checkpoint.fetchInTurn('Property', async () => undefined);
   busy = 2;
   await apply('two', found('1', before, 3), found('2', before));
   assert.deepEqual(await prices(), [

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { asksTooMuch } from '../../../src/replica/http/failure.ts';
+import { mayPassIfSmaller } from '../../../src/replica/http/failure.ts';
 import { sharedAllowance } from '../../../src/replica/http/rate-budget.ts';
 import { readJson } from '../../../src/replica/source/answer.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
@@ -332,7 +332,7 @@ test('a response that drips counts as too much, so that the caller requests less
   const server = await listen(t, () => ({ body: 'x', drips: 5 }));
   const asked = clientOf(t, server.origin, { longest: 50 });
   const failure = await asked.client.get('x', () => undefined, { attempts: 1 }).catch((error) => error);
-  assert.equal(asksTooMuch(failure), true);
+  assert.equal(mayPassIfSmaller(failure), true);
 });
 
 test('100 MB pages: one with a Content-Length is rejected unread, and no connection stays open', async (t) => {
@@ -406,7 +406,7 @@ test('a budget that is used up causes a wait, which is reported', async (t) => {
   const asked = clientOf(t, server.origin, {
     allowance: {
       take: async () => waits.shift() ?? 0,
-      note: async (bytes) => void noted.push(bytes),
+      recordResponse: async (bytes) => void noted.push(bytes),
     },
   });
   assert.equal(await asked.text('x'), 'fine');
@@ -419,7 +419,7 @@ test('the limit in a response is recorded, even if the response is an error', as
   const server = await listen(t, (_, count) => (count < 2 ? busy(headers) : FINE));
   const blocked: number[] = [];
   const asked = clientOf(t, server.origin, {
-    allowance: { take: async () => 0, note: async (_, until) => void blocked.push(until) },
+    allowance: { take: async () => 0, recordResponse: async (_, until) => void blocked.push(until) },
   });
   await asked.text('x');
   assert.deepEqual(blocked, [Date.parse('2026-06-01T12:01:00Z'), 0]);
@@ -434,7 +434,7 @@ for (const [name, status, headers] of LONG_BLOCKS) {
     const server = await listen(t, (_, count) => (count < 2 ? { status, headers, body: 'no' } : FINE));
     const blocked: number[] = [];
     const asked = clientOf(t, server.origin, {
-      allowance: { take: async () => 0, note: async (_, until) => void blocked.push(until) },
+      allowance: { take: async () => 0, recordResponse: async (_, until) => void blocked.push(until) },
     });
     assert.equal(await asked.text('x'), 'fine');
     assert.deepEqual(blocked, [Date.parse('2026-06-02T12:00:00Z'), 0]);
@@ -462,7 +462,7 @@ test('bytes are counted as content: in UTF-8, after decompression, and of a resp
   const server = await listen(t, (_, count) => replies[count - 1] ?? FINE);
   const noted: number[] = [];
   const asked = clientOf(t, server.origin, {
-    allowance: { take: async () => 0, note: async (bytes) => void noted.push(bytes) },
+    allowance: { take: async () => 0, recordResponse: async (bytes) => void noted.push(bytes) },
   });
   await asked.text('x');
   await asked.text('x');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addressAt, assertOrigin, redirected } from '../../../src/replica/http/egress-policy.ts';
+import { assertOrigin, redirectTarget, urlAtOrigin } from '../../../src/replica/http/egress-policy.ts';
 import { RequestFailure } from '../../../src/replica/http/failure.ts';
 import { clientOf } from '../support/client.ts';
 import { json, listen } from '../support/loopback.ts';
@@ -85,12 +85,12 @@ function absolute(link: string): URL {
 }
 
 test('no link, however odd, leads away from the origin of the source', () =>
-  assertStaysHome((link) => addressAt(ROOT, link)));
+  assertStaysHome((link) => urlAtOrigin(ROOT, link)));
 
 test('no link that was made absolute before leads away', () =>
-  assertStaysHome((link) => addressAt(ROOT, absolute(link).href)));
+  assertStaysHome((link) => urlAtOrigin(ROOT, absolute(link).href)));
 
-test('no redirect leads away', () => assertStaysHome((link) => redirected(ROOT, ROOT.href, link)));
+test('no redirect leads away', () => assertStaysHome((link) => redirectTarget(ROOT, ROOT.href, link)));
 
 const WRONG: readonly [string, (url: URL) => string][] = [
   ['origin and path glued to each other', (url) => `${ROOT.origin}${url.pathname}${url.search}`],
@@ -115,7 +115,7 @@ const KEPT: readonly [string, string][] = [
   ['https://elsewhere.example//evil.example/a', 'https://feed.example:8443//evil.example/a'],
 ];
 for (const [link, address] of KEPT) {
-  test(`a link keeps its path and query: ${link}`, () => assert.equal(addressAt(ROOT, link), address));
+  test(`a link keeps its path and query: ${link}`, () => assert.equal(urlAtOrigin(ROOT, link), address));
 }
 
 for (const link of [
@@ -125,7 +125,7 @@ for (const link of [
   'http://',
 ]) {
   test(`a link that is not a web URL is rejected: ${link}`, () =>
-    assert.throws(() => addressAt(ROOT, link), {
+    assert.throws(() => urlAtOrigin(ROOT, link), {
       kind: 'rejected',
       message: `The source links to ${link}, which is not a web URL`,
     }));
@@ -154,7 +154,7 @@ test('INCIDENT an opaque link took the token to another host: it is rejected wit
 
 test('a redirect of the same host from http to https names the address that may be right', () => {
   const root = new URL('http://feed.example/odata/');
-  assert.throws(() => redirected(root, root.href, 'https://feed.example/odata/$metadata'), {
+  assert.throws(() => redirectTarget(root, root.href, 'https://feed.example/odata/$metadata'), {
     kind: 'refused',
     message:
       'The source redirects to https://feed.example, which is not where the token is for; --from https://feed.example/odata/ may be its address',

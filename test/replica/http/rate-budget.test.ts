@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
-  type BudgetUse,
   budgetName,
-  NOTHING_USED,
-  readUse,
-  receive,
-  seenFrom,
+  clampToClock,
+  InMemoryUsage,
+  NO_USAGE,
+  parseUsage,
   sharedAllowance,
-  spend,
-  UseInMemory,
-  waitFor,
+  type TokenUsage,
+  usageAfterRequest,
+  usageAfterResponse,
+  waitUntilAllowed,
 } from '../../../src/replica/http/rate-budget.ts';
 import { blockedUntil, retryAfter, throttledUntil } from '../../../src/replica/http/rate-limit-headers.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
@@ -23,50 +23,51 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-const sent = (times: number, from: BudgetUse = NOTHING_USED): BudgetUse =>
-  Array.from({ length: times }).reduce<BudgetUse>((use) => spend(use, NOW), from);
+const sent = (times: number, from: TokenUsage = NO_USAGE): TokenUsage =>
+  Array.from({ length: times }).reduce<TokenUsage>((use) => usageAfterRequest(use, NOW), from);
 
-test('without limits there is no wait', () => assert.equal(waitFor({}, sent(1_000_000 / 1000), NOW), 0));
+test('without limits there is no wait', () =>
+  assert.equal(waitUntilAllowed({}, sent(1_000_000 / 1000), NOW), 0));
 
 test('requests a second: the next one waits for its share of it', () => {
-  assert.equal(waitFor({ requestsPerSecond: 2 }, sent(1), NOW), 500);
-  assert.equal(waitFor({ requestsPerSecond: 2 }, sent(1), NOW + 300), 200);
-  assert.equal(waitFor({ requestsPerSecond: 2 }, sent(1), NOW + 500), 0);
+  assert.equal(waitUntilAllowed({ requestsPerSecond: 2 }, sent(1), NOW), 500);
+  assert.equal(waitUntilAllowed({ requestsPerSecond: 2 }, sent(1), NOW + 300), 200);
+  assert.equal(waitUntilAllowed({ requestsPerSecond: 2 }, sent(1), NOW + 500), 0);
 });
 
 test('requests an hour: each counts for an hour, from the end of the minute it was sent in', () => {
-  assert.equal(waitFor({ requestsPerHour: 3 }, sent(2), NOW), 0);
-  assert.equal(waitFor({ requestsPerHour: 3 }, sent(3), NOW + 1000), HOUR + MINUTE - 1000);
-  assert.equal(waitFor({ requestsPerHour: 3 }, sent(3), NOW + HOUR + MINUTE - 1), 1);
-  assert.equal(waitFor({ requestsPerHour: 3 }, sent(3), NOW + HOUR + MINUTE), 0);
+  assert.equal(waitUntilAllowed({ requestsPerHour: 3 }, sent(2), NOW), 0);
+  assert.equal(waitUntilAllowed({ requestsPerHour: 3 }, sent(3), NOW + 1000), HOUR + MINUTE - 1000);
+  assert.equal(waitUntilAllowed({ requestsPerHour: 3 }, sent(3), NOW + HOUR + MINUTE - 1), 1);
+  assert.equal(waitUntilAllowed({ requestsPerHour: 3 }, sent(3), NOW + HOUR + MINUTE), 0);
 });
 
 test('requests a day: each counts for a day, from the end of its 24 minutes', () => {
-  assert.equal(waitFor({ requestsPerDay: 3 }, sent(3), NOW + HOUR), 23 * HOUR + 24 * MINUTE);
-  assert.equal(waitFor({ requestsPerDay: 3 }, sent(3), NOW + DAY + 24 * MINUTE), 0);
+  assert.equal(waitUntilAllowed({ requestsPerDay: 3 }, sent(3), NOW + HOUR), 23 * HOUR + 24 * MINUTE);
+  assert.equal(waitUntilAllowed({ requestsPerDay: 3 }, sent(3), NOW + DAY + 24 * MINUTE), 0);
 });
 
 test('the wait ends as soon as enough of the earlier use has expired', () => {
-  const later = spend(spend(sent(1), NOW + 10 * MINUTE), NOW + 20 * MINUTE);
-  assert.equal(waitFor({ requestsPerHour: 3 }, later, NOW + 30 * MINUTE), 31 * MINUTE);
-  assert.equal(waitFor({ requestsPerHour: 2 }, later, NOW + 30 * MINUTE), 41 * MINUTE);
+  const later = usageAfterRequest(usageAfterRequest(sent(1), NOW + 10 * MINUTE), NOW + 20 * MINUTE);
+  assert.equal(waitUntilAllowed({ requestsPerHour: 3 }, later, NOW + 30 * MINUTE), 31 * MINUTE);
+  assert.equal(waitUntilAllowed({ requestsPerHour: 2 }, later, NOW + 30 * MINUTE), 41 * MINUTE);
 });
 
 test('limits of bytes per hour and per day count received bytes', () => {
-  const use = receive(sent(1), 4000, 0, NOW);
-  assert.equal(waitFor({ bytesPerHour: 4001 }, use, NOW), 0);
-  assert.equal(waitFor({ bytesPerHour: 4000 }, use, NOW), HOUR + MINUTE);
-  assert.equal(waitFor({ bytesPerDay: 4000 }, use, NOW), DAY + 24 * MINUTE);
+  const use = usageAfterResponse(sent(1), 4000, 0, NOW);
+  assert.equal(waitUntilAllowed({ bytesPerHour: 4001 }, use, NOW), 0);
+  assert.equal(waitUntilAllowed({ bytesPerHour: 4000 }, use, NOW), HOUR + MINUTE);
+  assert.equal(waitUntilAllowed({ bytesPerDay: 4000 }, use, NOW), DAY + 24 * MINUTE);
 });
 
 /** Times at which a consumer with these intervals sends its requests, if it waits as it is told. */
 function sending(intervals: readonly number[], requestsPerHour: number): number[] {
-  let use = NOTHING_USED;
+  let use = NO_USAGE;
   let now = NOW;
   return intervals.map((interval) => {
     now += interval;
-    for (let wait = 1; wait > 0; now += wait) wait = waitFor({ requestsPerHour }, use, now);
-    use = readUse(JSON.parse(JSON.stringify(spend(use, now))));
+    for (let wait = 1; wait > 0; now += wait) wait = waitUntilAllowed({ requestsPerHour }, use, now);
+    use = parseUsage(JSON.parse(JSON.stringify(usageAfterRequest(use, now))));
     return now;
   });
 }
@@ -94,40 +95,53 @@ test('a limit is used up: a consumer without pauses sends the full number in eve
 });
 
 test('the stored use stays small, however much was sent', () => {
-  let use = NOTHING_USED;
+  let use = NO_USAGE;
   for (let minute = 0; minute < 3000; minute++) {
-    use = receive(spend(use, NOW + minute * MINUTE), 1_000_000, 0, NOW + minute * MINUTE);
+    use = usageAfterResponse(
+      usageAfterRequest(use, NOW + minute * MINUTE),
+      1_000_000,
+      0,
+      NOW + minute * MINUTE,
+    );
   }
   assert.deepEqual([use.hour.used.length, use.day.used.length], [61, 61]);
   assert.ok(JSON.stringify(use).length < 2000);
 });
 
 test('a clock that was set back by years delays by one window, not by years', () => {
-  const use = { ...sent(5, NOTHING_USED), blockedUntil: NOW + 5000 };
+  const use = { ...sent(5, NO_USAGE), blockedUntil: NOW + 5000 };
   const before = NOW - 3650 * DAY;
-  assert.equal(waitFor({ requestsPerHour: 5 }, use, before), HOUR + MINUTE);
-  assert.equal(waitFor({ requestsPerSecond: 1 }, use, before), 1000);
-  assert.equal(waitFor({}, use, before), 0, 'a block this far in the future comes from another clock');
+  assert.equal(waitUntilAllowed({ requestsPerHour: 5 }, use, before), HOUR + MINUTE);
+  assert.equal(waitUntilAllowed({ requestsPerSecond: 1 }, use, before), 1000);
+  assert.equal(
+    waitUntilAllowed({}, use, before),
+    0,
+    'a block this far in the future comes from another clock',
+  );
 });
 
 test('after a clock was set back, a wait of the reported length suffices', () => {
   const before = NOW - 3650 * DAY;
-  const ahead = sent(5, NOTHING_USED);
+  const ahead = sent(5, NO_USAGE);
   for (const limits of [{ requestsPerHour: 5 }, { requestsPerDay: 5 }, { requestsPerSecond: 1 }]) {
-    const wait = waitFor(limits, ahead, before);
+    const wait = waitUntilAllowed(limits, ahead, before);
     assert.ok(wait > 0, JSON.stringify(limits));
-    assert.equal(waitFor(limits, seenFrom(ahead, before), before + wait), 0, JSON.stringify(limits));
+    assert.equal(
+      waitUntilAllowed(limits, clampToClock(ahead, before), before + wait),
+      0,
+      JSON.stringify(limits),
+    );
   }
 });
 
 test('the longest of several waits counts', () => {
-  const use = receive(sent(5), 10, NOW + 7000, NOW);
-  assert.equal(waitFor({ requestsPerSecond: 1 }, use, NOW), 7000);
-  assert.equal(waitFor({ requestsPerSecond: 1, requestsPerHour: 5 }, use, NOW), HOUR + MINUTE);
+  const use = usageAfterResponse(sent(5), 10, NOW + 7000, NOW);
+  assert.equal(waitUntilAllowed({ requestsPerSecond: 1 }, use, NOW), 7000);
+  assert.equal(waitUntilAllowed({ requestsPerSecond: 1, requestsPerHour: 5 }, use, NOW), HOUR + MINUTE);
 });
 
 test('an earlier end of a block does not shorten a later one', () => {
-  const use = receive(receive(NOTHING_USED, 0, NOW + 9000, NOW), 0, NOW + 1000, NOW);
+  const use = usageAfterResponse(usageAfterResponse(NO_USAGE, 0, NOW + 9000, NOW), 0, NOW + 1000, NOW);
   assert.equal(use.blockedUntil, NOW + 9000);
 });
 
@@ -223,9 +237,9 @@ for (const [name, headers, expected] of RETRY_AFTER) {
 }
 
 test('stored use is read back; anything else counts as nothing used', () => {
-  const use = receive(sent(3), 12, NOW + 5, NOW);
-  assert.deepEqual(readUse(JSON.parse(JSON.stringify(use))), use);
-  for (const broken of [undefined, null, 'x', 7]) assert.deepEqual(readUse(broken), NOTHING_USED);
+  const use = usageAfterResponse(sent(3), 12, NOW + 5, NOW);
+  assert.deepEqual(parseUsage(JSON.parse(JSON.stringify(use))), use);
+  for (const broken of [undefined, null, 'x', 7]) assert.deepEqual(parseUsage(broken), NO_USAGE);
 });
 
 test('INCIDENT rate windows forgotten at restart: a second process with the token continues to count', async (t) => {
@@ -243,13 +257,13 @@ test('INCIDENT rate windows forgotten at restart: a second process with the toke
 test('a block that one process was given also holds for another process', async (t) => {
   const { store, again } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
   const first = sharedAllowance(store.checkpoints, 'secret', {});
-  await first.note(10, NOW + 60_000, NOW);
+  await first.recordResponse(10, NOW + 60_000, NOW);
   const second = sharedAllowance((await again()).checkpoints, 'secret', {});
   assert.equal(await second.take(NOW), 60_000);
 });
 
 test('what a token used before there was a store is counted in the store', async (t) => {
-  const kept = new UseInMemory();
+  const kept = new InMemoryUsage();
   const limits = { requestsPerHour: 3 };
   const first = sharedAllowance(kept, 'secret', limits);
   assert.deepEqual(await Promise.all([first.take(NOW), first.take(NOW)]), [0, 0]);

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { endingOf } from '../../../src/replica/media/fetch-file.ts';
+import { extensionOf } from '../../../src/replica/media/fetch-file.ts';
 import { MediaFolder } from '../../../src/replica/media/folder.ts';
 
 function folderOf(t: TestContext): string {
@@ -34,9 +34,9 @@ async function* content(...pieces: string[]): AsyncGenerator<Uint8Array> {
 }
 
 async function keep(folder: MediaFolder, mediaKey: string, text: string, type: string): Promise<string> {
-  const kept = await folder.keep(content(text), endingOf(type), 1000);
-  folder.note({ mediaKey, listingKey: '1', version: 'v', ...kept, type, failures: 0, notBefore: 0 });
-  return folder.pathOf(kept.sha256, endingOf(type));
+  const kept = await folder.keep(content(text), extensionOf(type), 1000);
+  folder.recordFile({ mediaKey, listingKey: '1', version: 'v', ...kept, type, failures: 0, notBefore: 0 });
+  return folder.pathOf(kept.sha256, extensionOf(type));
 }
 
 test('no media type, however odd, leads out of the folder or makes a name too long', () => {
@@ -54,8 +54,8 @@ test('no media type, however odd, leads out of the folder or makes a name too lo
     [`image/${'a'.repeat(8000)}`]: 'a'.repeat(20),
     '': 'bin',
   };
-  for (const [type, ending] of Object.entries(endings)) assert.equal(endingOf(type), ending, type);
-  assert.equal(endingOf(undefined), 'bin');
+  for (const [type, ending] of Object.entries(endings)) assert.equal(extensionOf(type), ending, type);
+  assert.equal(extensionOf(undefined), 'bin');
 });
 
 test('opening a folder removes unfinished files of its source, and none of other sources', async (t) => {
@@ -98,18 +98,18 @@ test('a file that several records have is deleted with the last of them, even if
   const file = await keep(feed, 'a', 'shared', 'image/jpeg');
   assert.equal(await keep(feed, 'b', 'shared', 'image/JPEG; charset=binary'), file);
   await keep(other, 'a', 'shared', 'image/jpeg');
-  feed.forget('a');
+  feed.deleteFile('a');
   assert.equal(existsSync(file), true, 'b has it under another type');
-  feed.forget('b');
+  feed.deleteFile('b');
   assert.equal(existsSync(file), true, 'another source has it');
-  other.forget('a');
+  other.deleteFile('a');
   assert.equal(existsSync(file), false);
 });
 
 test('a file that is truncated on disk counts as missing', async (t) => {
   const folder = await opened(t, folderOf(t));
   const file = await keep(folder, 'a', 'whole', 'image/jpeg');
-  const [known] = folder.ofListing('1').values();
+  const [known] = folder.filesOfListing('1').values();
   assert.ok(known !== undefined);
   assert.equal(known.sha256, createHash('sha256').update('whole').digest('hex'));
   assert.equal(await folder.has(known), true);

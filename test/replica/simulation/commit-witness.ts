@@ -247,7 +247,7 @@ export class CommitWitness {
       ({ since, quietly, stamp }) => since !== undefined && !quietly && stamp < cursor,
     );
     if (passed.length === 0) return;
-    const stored = await observer.checkpoints.stamps(
+    const stored = await observer.checkpoints.timestamps(
       resource,
       passed.map((shown) => shown.key),
     );

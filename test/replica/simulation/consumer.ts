@@ -4,7 +4,7 @@ import type { Transport } from '../../../src/replica/http/transport.ts';
 import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../../src/replica/run/replicate.ts';
 import { type Checkpoints, LeaseLost } from '../../../src/store/checkpoint/checkpoints.ts';
-import { TOLERATED } from '../../../src/store/time/clock-jump.ts';
+import { TOLERATED_JUMP } from '../../../src/store/time/clock-jump.ts';
 import { type Fate, Killed, Mortal, mortalClock, mortalStore } from './mortal.ts';
 import { aheadOf, type Plan } from './plan.ts';
 import { ORIGIN, TOKEN } from './serve.ts';
@@ -132,7 +132,7 @@ async function* pieces(body: AsyncIterable<Uint8Array>, mortal: Mortal): AsyncGe
 export function isExpected(error: unknown, { steps }: Pick<Plan, 'steps'>): boolean {
   if (error instanceof LeaseLost) return true;
   if (error instanceof PlatError) {
-    if (error.code === 'clockJumped') return steps.some(({ by }) => Math.abs(by) > TOLERATED);
+    if (error.code === 'clockJumped') return steps.some(({ by }) => Math.abs(by) > TOLERATED_JUMP);
     const isHeld = error.code === 'failed' && /lease ends in/.test(error.message);
     return isHeld || error.code === 'storeUnavailable' || error.code === 'writeUnknown';
   }

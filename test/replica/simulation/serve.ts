@@ -3,19 +3,19 @@ import { pino } from 'pino';
 import { hashToken, type KeyRecord } from '../../../src/access/index.ts';
 import { Budgets } from '../../../src/service/access/budget.ts';
 import { RateLimiter } from '../../../src/service/access/rate-limits.ts';
-import { Standings } from '../../../src/service/access/standings.ts';
+import { KeyStatusCache } from '../../../src/service/access/standings.ts';
 import { UsageRecorder } from '../../../src/service/access/usage.ts';
-import { Views } from '../../../src/service/access/views.ts';
+import { ViewCache } from '../../../src/service/access/views.ts';
 import { History } from '../../../src/service/console/history.ts';
 import { HistoryKeeper } from '../../../src/service/console/history-keeper.ts';
-import { Live } from '../../../src/service/console/live.ts';
-import { LogIn } from '../../../src/service/console/log-in.ts';
+import { LiveFeed } from '../../../src/service/console/live.ts';
+import { ConsoleLogin } from '../../../src/service/console/log-in.ts';
 import { NO_OUTLINES } from '../../../src/service/console/outlines.ts';
 import { Walks } from '../../../src/service/console/walks.ts';
 import { EventStreams } from '../../../src/service/events/event-streams.ts';
 import { isDeflated, type ServiceContext } from '../../../src/service/exchange.ts';
-import { KeptBlocks } from '../../../src/service/kept/kept-blocks.ts';
-import { KeptReplies } from '../../../src/service/kept/kept-replies.ts';
+import { BlockCache } from '../../../src/service/kept/kept-blocks.ts';
+import { ResponseCache } from '../../../src/service/kept/kept-replies.ts';
 import { makeMetrics, makeTimings } from '../../../src/service/metrics.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../../../src/service/options.ts';
 import { FilterIndexCache } from '../../../src/service/paging/filter-index.ts';
@@ -65,7 +65,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
     store,
     clock,
     indexes: new FilterIndexCache({ milliseconds: minutes * 60_000, bytes: megabytes * 2 ** 20 }, clock),
-    kept: new KeptBlocks(store, 0), // what compresses does so in real time
+    kept: new BlockCache(store, 0), // what compresses does so in real time
     read: { milliseconds: options.querySeconds * 1000 },
     fileHours: options.fileHours,
     addressOf: () => base,
@@ -86,10 +86,10 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       usage,
       readiness: [],
       addressOf: () => base,
-      logIn: new LogIn(store),
+      logIn: new ConsoleLogin(store),
       history,
       days,
-      live: new Live(async () => ({})),
+      live: new LiveFeed(async () => ({})),
       walks: new Walks(),
       clock,
       limits,
@@ -98,7 +98,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
     limiter: new RateLimiter(),
     queue: { enter: () => Promise.resolve() }, // turns end by real time
     usage,
-    views: new Views(),
+    views: new ViewCache(),
     streams: new EventStreams(store, {
       perKey: 0, // a stream takes real time
       metrics: {
@@ -108,8 +108,8 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
         unannounced: () => undefined,
       },
     }),
-    standings: new Standings(store, 0),
-    replies: new KeptReplies(context, () => undefined),
+    standings: new KeyStatusCache(store, 0),
+    replies: new ResponseCache(context, () => undefined),
     damages: new LoggedDamages(),
     log: SILENT,
   };

@@ -3,9 +3,9 @@ import type { TransportResponse } from '../../../src/replica/http/transport.ts';
 import {
   type FeedPosition,
   type FeedRequest,
-  positionIn,
+  parsePosition,
   positionText,
-  START,
+  SEQUENCE_START,
 } from '../../../src/store/changes/change-feed.ts';
 import type { Store } from '../../../src/store/store.ts';
 
@@ -28,7 +28,7 @@ const PAGE = 100;
 export async function changeStream(url: string, options: StreamOptions): Promise<TransportResponse> {
   const query = new URL(url).searchParams;
   const given = query.get('since') ?? 'end';
-  const since = given === 'end' ? given : given === 'start' ? START : positionIn(given);
+  const since = given === 'end' ? given : given === 'start' ? SEQUENCE_START : parsePosition(given);
   if (since === undefined) return failed(400, 'This is no position', {});
   const resources = query.get('resources')?.split(',');
   const first = await options.store().feed({ since, scope: options.scope, resources, limit: PAGE });

@@ -19,7 +19,7 @@ export interface TestClient {
   fault(path: string, attempts?: number): Promise<[string, string]>;
 }
 
-export const UNLIMITED: Allowance = { take: async () => 0, note: async () => undefined };
+export const UNLIMITED: Allowance = { take: async () => 0, recordResponse: async () => undefined };
 
 /** A client of this origin. Half of each of its waits is random; a constant stands in for that half, so that waits are known. */
 export function clientOf(scope: Scope, origin: string, options: Partial<ClientOptions> = {}): TestClient {

@@ -23,7 +23,7 @@ function budgetsOf(limits: Partial<BudgetLimits> = {}) {
   );
   const ask = (key: string) => {
     const account = budgets.open('127.0.0.1');
-    account.belongsTo(key);
+    account.chargeTo(key);
     return account;
   };
   const advance = (milliseconds: number): void => {
@@ -43,7 +43,7 @@ test('a key may have only so many requests running; a closed request frees its s
   const [first] = [ask('a'), ask('a'), ask('a')];
   const fourth = budgets.open('127.0.0.1');
   assert.throws(
-    () => fourth.belongsTo('a'),
+    () => fourth.chargeTo('a'),
     refusal('tooManyUnderWay', 1, 'More than 3 requests of this key are running at once. Try again in 1 s.'),
   );
   assert.equal(budgets.requests, 4);
@@ -65,11 +65,11 @@ test('a key with too many unread response bytes is refused until it reads them; 
   assert.throws(() => greedy.begin('pages'), refusal('answersNotTaken', 5, message));
   assert.throws(() => ask('greedy'), refusal('answersNotTaken', 5, message));
   ask('other').begin('pages');
-  greedy.holds(5 * MEGABYTE);
+  greedy.setHeldBytes(5 * MEGABYTE);
   ask('greedy').begin('searches');
   assert.equal(budgets.bytes, 5 * MEGABYTE);
   greedy.close();
-  greedy.holds(9 * MEGABYTE); // no effect on a closed account
+  greedy.setHeldBytes(9 * MEGABYTE); // no effect on a closed account
   assert.equal(budgets.bytes, 0);
 });
 
@@ -113,7 +113,7 @@ test('an exempt (admin) key exceeds every budget without being refused', () => {
   for (let index = 0; index < 10; index++) {
     const account = budgets.open('127.0.0.1');
     account.exempt();
-    account.belongsTo('admin');
+    account.chargeTo('admin');
     account.made(50 * MEGABYTE);
     account.begin('searches');
   }
@@ -143,7 +143,7 @@ function paceOf() {
     watch: (name: string) => pace.watch(() => void cut.push(name)),
     after: (seconds: number): readonly string[] => {
       now += seconds * 1000;
-      pace.look();
+      pace.checkClients();
       return cut.splice(0);
     },
   };
@@ -152,9 +152,9 @@ function paceOf() {
 test('a client that reads less than the minimum in a window is disconnected; one that reads the minimum is not', () => {
   const { watch, after } = paceOf();
   const [none, little, enough] = [watch('none'), watch('little'), watch('enough')];
-  for (const sender of [none, little, enough]) sender.waits();
-  little.took(9999, true);
-  enough.took(10_000, true);
+  for (const sender of [none, little, enough]) sender.reportWaiting();
+  little.reportRead(9999, true);
+  enough.reportRead(10_000, true);
   assert.deepEqual(after(9.9), []);
   assert.deepEqual(after(0.1), ['none', 'little']);
   assert.deepEqual(after(10), ['enough'], 'each window is evaluated separately');
@@ -164,15 +164,15 @@ test('time in which no data waits for the client does not count against it', () 
   const { watch, after } = paceOf();
   const sender = watch('a');
   assert.deepEqual(after(100), [], 'the time that the store takes is not the client’s');
-  sender.waits();
-  sender.took(1, false);
+  sender.reportWaiting();
+  sender.reportRead(1, false);
   assert.deepEqual(after(100), []);
-  sender.waits();
+  sender.reportWaiting();
   assert.deepEqual(after(5), []);
-  sender.waits();
+  sender.reportWaiting();
   assert.deepEqual(after(5), ['a'], 'further data does not restart the window');
   const ended = watch('b');
-  ended.waits();
+  ended.reportWaiting();
   ended.end();
   assert.deepEqual(after(100), []);
 });
@@ -181,7 +181,7 @@ test('work that begins after the client has disconnected is refused in every lan
   let isDisconnected = false;
   const { budgets } = budgetsOf();
   const account = budgets.open('127.0.0.1', () => isDisconnected);
-  account.belongsTo('a');
+  account.chargeTo('a');
   account.begin('searches');
   isDisconnected = true;
   for (const lane of ['records', 'pages', 'searches'] as const) {

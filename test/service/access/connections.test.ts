@@ -16,7 +16,7 @@ function connectionsOf(total: number, perAddress: number) {
     /** Opens a connection on which `key` sends one request. */
     openOf(name: string, address: string, key: string) {
       const connection = connections.open(address, () => void closed.push(name));
-      connection?.begin()(key);
+      connection?.beginRequest()(key);
       return connection;
     },
   };
@@ -26,7 +26,7 @@ test('an address above its limit loses its connection that has been idle longest
   const { connections, open, openOf, closed, bounds } = connectionsOf(100, 2);
   const first = open('first', '192.0.2.1');
   open('second', '192.0.2.1');
-  first?.begin()(undefined); // without a key
+  first?.beginRequest()(undefined); // without a key
   open('third', '192.0.2.1');
   open('elsewhere', '192.0.2.2');
   assert.deepEqual([closed, bounds, connections.size], [['second'], ['address'], 3]);
@@ -57,8 +57,8 @@ test('when no stranger is left, the key with the most connections loses its own'
 
 test('a connection with a running request is never closed; if all have one, a new connection is refused', () => {
   const { connections, open, openOf, closed, bounds } = connectionsOf(2, 100);
-  const ended = open('stranger', '192.0.2.1')?.begin();
-  const other = openOf('of a key', '192.0.2.2', 'key a')?.begin();
+  const ended = open('stranger', '192.0.2.1')?.beginRequest();
+  const other = openOf('of a key', '192.0.2.2', 'key a')?.beginRequest();
   assert.equal(open('refused', '192.0.2.3'), undefined);
   other?.('key a');
   assert.notEqual(open('taken', '192.0.2.3'), undefined);
@@ -71,15 +71,15 @@ test('a connection with a running request is never closed; if all have one, a ne
 test('a connection that has ended or was closed no longer counts, even if a request on it ends later', () => {
   const { connections, open } = connectionsOf(1, 100);
   const first = open('first', '192.0.2.1');
-  const ended = first?.begin();
-  first?.ended();
-  first?.ended();
+  const ended = first?.beginRequest();
+  first?.handleClose();
+  first?.handleClose();
   ended?.('key a');
   assert.deepEqual([connections.size, connections.strangers], [0, 0]);
   const second = open('second', '192.0.2.1');
   open('third', '192.0.2.1');
-  second?.begin()('key a');
-  second?.ended();
+  second?.beginRequest()('key a');
+  second?.handleClose();
   assert.deepEqual([connections.size, connections.strangers], [1, 1]);
 });
 

@@ -1,8 +1,8 @@
 /** The rate limiter of one process of several: when it borrows requests from the store, and what it does with them. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { SharedLimiter } from '../../../src/service/access/rate-limits.ts';
-import type { Loan, LoanRequest, ReturnedLoan, Shared } from '../../../src/store/shared.ts';
+import { SharedRateLimiter } from '../../../src/service/access/rate-limits.ts';
+import type { Loan, LoanRequest, ReturnedLoan, SharedState } from '../../../src/store/shared.ts';
 
 const LIMIT = { requests: 100, seconds: 300 };
 
@@ -11,7 +11,7 @@ function lender(...loans: readonly (Partial<Loan> | Error)[]) {
   const requests: LoanRequest[] = [];
   const returned: ReturnedLoan[] = [];
   const unused = () => Promise.reject(new Error('no limiter asks this'));
-  const shared: Shared = {
+  const shared: SharedState = {
     async lendRequests(request) {
       const next = loans[requests.push(request) - 1];
       if (next instanceof Error) throw next;
@@ -25,9 +25,9 @@ function lender(...loans: readonly (Partial<Loan> | Error)[]) {
     sweepLists: async () => undefined,
     keepList: unused,
   };
-  const limiter = new SharedLimiter(shared);
+  const limiter = new SharedRateLimiter(shared);
   const take = async (now: number): Promise<unknown[]> => {
-    const { remaining, exceeded, reset } = await limiter.take('a', LIMIT, now);
+    const { remaining, exceeded, reset } = await limiter.countRequest('a', LIMIT, now);
     return [remaining, exceeded, reset];
   };
   return { limiter, take, requests, returned };

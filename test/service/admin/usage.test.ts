@@ -143,10 +143,10 @@ describe('UsageRecorder', () => {
       log,
     );
     const noon = Date.parse('2026-06-01T12:00:00Z');
-    recorder.note('k_1', { rows: 10, bytes: 100, window: 'a/b' }, noon);
+    recorder.addRequest('k_1', { rows: 10, bytes: 100, window: 'a/b' }, noon);
     await recorder.flush();
-    recorder.note('k_1', { rows: 5, bytes: 50, walk: whole }, noon + 1000);
-    recorder.note('k_2', { rows: 1, bytes: 1 }, noon);
+    recorder.addRequest('k_1', { rows: 5, bytes: 50, walk: whole }, noon + 1000);
+    recorder.addRequest('k_2', { rows: 1, bytes: 1 }, noon);
     await recorder.flush();
     fails = false;
     await recorder.close();
@@ -189,7 +189,8 @@ describe('UsageRecorder', () => {
         log,
         { ...rest, noteSweep },
       );
-      const note = (walk: WalkStep, at = 0): void => recorder.note('k', { rows: 1, bytes: 1, walk }, at);
+      const note = (walk: WalkStep, at = 0): void =>
+        recorder.addRequest('k', { rows: 1, bytes: 1, walk }, at);
       return { steps, recorded, recorder, note };
     }
     const page = (number: number, ended = false): WalkStep => ({

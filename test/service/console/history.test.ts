@@ -42,9 +42,9 @@ function makeProcess({ store }: ReturnType<typeof memoryStore>, began = 0) {
 
 test('the history has a step for each minute of the last 24 hours, and no older ones', async () => {
   const { clock, history, keeper } = makeProcess(memoryStore());
-  history.note(ENDED, 0);
-  history.note({ ...ENDED, status: 404 }, 10);
-  history.note({ ...ENDED, status: 503, seconds: 100, key: undefined }, 2 * MINUTE);
+  history.addRequest(ENDED, 0);
+  history.addRequest({ ...ENDED, status: 404 }, 10);
+  history.addRequest({ ...ENDED, status: 503, seconds: 100, key: undefined }, 2 * MINUTE);
   clock.at = 2 * MINUTE;
   const { surfaces, ...rest } = (await keeper.day()).surfaces();
   assert.deepEqual(
@@ -78,8 +78,8 @@ test('the history has a step for each minute of the last 24 hours, and no older 
 
 test('beyond 200 keys in one minute, further keys are added up as "others"', async () => {
   const { history, keeper } = makeProcess(memoryStore());
-  for (let at = 0; at < 205; at++) history.note({ ...ENDED, key: `k${at}` }, 0);
-  history.noteLimited('k204', 0);
+  for (let at = 0; at < 205; at++) history.addRequest({ ...ENDED, key: `k${at}` }, 0);
+  history.addRateLimited('k204', 0);
   const day = await keeper.day();
   assert.deepEqual([day.key('k199').requests, day.key('k200').requests], [[1], [0]]);
   assert.deepEqual([day.key('others').requests, day.key('others').limited], [[5], [1]]);
@@ -90,12 +90,12 @@ test('the busiest window of a key is the maximum over all processes together', a
   const there = memoryStore();
   const [one, two] = [makeProcess(there), makeProcess(there)];
   const note = ({ history }: typeof one, key: string, at: number, times: number): void => {
-    for (let time = 0; time < times; time++) history.note({ ...ENDED, key, bytes: 3 }, at * MINUTE);
+    for (let time = 0; time < times; time++) history.addRequest({ ...ENDED, key, bytes: 3 }, at * MINUTE);
   };
   for (const [at, times] of [1, 5, 1, 0, 4].entries()) note(one, 'a', at, times);
   note(one, 'b', 4, 1);
   note(two, 'a', 2, 1);
-  two.history.noteLimited('b', 4 * MINUTE);
+  two.history.addRateLimited('b', 4 * MINUTE);
   for (const { clock } of [one, two]) clock.at = 4 * MINUTE;
   await two.keeper.flush();
   const day = await one.keeper.day();
@@ -110,15 +110,15 @@ test('the busiest window of a key is the maximum over all processes together', a
 test('a new process shows the history of the previous one, with null for minutes without a process', async () => {
   const there = memoryStore();
   const before = makeProcess(there, 7 * MINUTE + 5);
-  before.history.note({ ...ENDED, seconds: 0.1 }, 8 * MINUTE);
+  before.history.addRequest({ ...ENDED, seconds: 0.1 }, 8 * MINUTE);
   before.clock.at = 8 * MINUTE;
   await before.keeper.flush();
   // No requests arrive any more, but the process covers the time until it ends.
   before.clock.at = 9 * MINUTE + 1;
   await before.keeper.close();
   const now = makeProcess(there, 12 * MINUTE);
-  now.history.note(ENDED, 12 * MINUTE);
-  now.history.note({ ...ENDED, status: 500 }, 13 * MINUTE);
+  now.history.addRequest(ENDED, 12 * MINUTE);
+  now.history.addRequest({ ...ENDED, status: 500 }, 13 * MINUTE);
   now.clock.at = 13 * MINUTE;
   const { surfaces, ...rest } = (await now.keeper.day()).surfaces();
   assert.deepEqual(rest, {
@@ -148,7 +148,7 @@ test('an idle process writes no history, and a failed write is repeated', async 
   assert.equal(there.state.writes, 0);
   const busy = makeProcess(there);
   there.state.isUnavailable = true;
-  busy.history.note(ENDED, 0);
+  busy.history.addRequest(ENDED, 0);
   await busy.keeper.flush();
   await busy.keeper.flush();
   assert.deepEqual(busy.warnings, ['the history of the service could not be stored; trying again later']);
@@ -162,7 +162,7 @@ test('an idle process writes no history, and a failed write is repeated', async 
     'steps that the process has written itself count once',
   );
   assert.deepEqual((await idle.keeper.day()).key('k').requests, [1]);
-  busy.history.note(ENDED, 0);
+  busy.history.addRequest(ENDED, 0);
   await busy.keeper.close();
   assert.equal(there.state.writes, 2);
   assert.deepEqual((await idle.keeper.day()).key('k').requests, [2]);

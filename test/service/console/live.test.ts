@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type IncomingMessage, request } from 'node:http';
 import { after, test } from 'node:test';
-import { Live } from '../../../src/service/console/live.ts';
+import { LiveFeed } from '../../../src/service/console/live.ts';
 import { startTestService } from '../../support/service.ts';
 
 /** Reads the first event of a stream, or the body of an error. */
@@ -40,7 +40,7 @@ test('the stream sends current figures at once, to admin keys only, and ends whe
 test('a viewer of the replication gets its state at once, on each change, and otherwise only now and then', async () => {
   let state = 'walking';
   let lag = 0;
-  const live = new Live(async () => ({}), {
+  const live = new LiveFeed(async () => ({}), {
     replication: {
       whole: async () => ({ state, lag: ++lag }),
       lasting: ({ state: is }: { state?: string }) => is ?? '',
@@ -68,7 +68,7 @@ test('a viewer of the replication gets its state at once, on each change, and ot
 
 test('figures are read once per tick for all viewers, and an unavailable store is an event', async () => {
   let reads = 0;
-  const live = new Live(
+  const live = new LiveFeed(
     async () => {
       reads++;
       if (reads === 4) throw new Error('away');

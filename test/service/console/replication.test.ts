@@ -1,14 +1,14 @@
 /** Replication on the admin port: the walks of each key, and the reports and commands of a replica. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { ReplicaDesk } from '../../../src/service/console/replication.ts';
+import type { ReplicaControls } from '../../../src/service/console/replication.ts';
 import { Walks } from '../../../src/service/console/walks.ts';
 import { listing, member } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import { resoFault } from '../http/envelopes.ts';
 
 const asked: unknown[] = [];
-const desk: ReplicaDesk = {
+const desk: ReplicaControls = {
   report: async (now) => ({ sources: [{ source: 'feed', now }] }),
   quarantine: async (query) => ({ entries: [], total: 0, query }),
   retry: async (request) => {
@@ -105,12 +105,12 @@ test('a walk is abandoned after an hour and removed after a day; walks and keys 
   const walks = new Walks();
   const page = (from: string, reached: string, ended = false) =>
     ({ resource: 'Property', of: 'records', step: { from, reached: [reached], ended } }) as const;
-  walks.note('k', 'replication', page('after 5', 'after 9'), 5, 0);
+  walks.recordPage('k', 'replication', page('after 5', 'after 9'), 5, 0);
   assert.deepEqual(
     walks.all(1)[0]?.current.map(({ isPart, rows }) => [isPart, rows]),
     [[true, 5]],
   );
-  walks.note('k', 'replication', page('', 'after 3'), 3, 1000);
+  walks.recordPage('k', 'replication', page('', 'after 3'), 3, 1000);
   assert.deepEqual(
     walks.all(1001)[0]?.ended.map(({ state, rows }) => [state, rows]),
     [['left', 5]],
@@ -124,8 +124,8 @@ test('a walk is abandoned after an hour and removed after a day; walks and keys 
     ['left', 'left'],
   );
   assert.deepEqual(walks.all(90_000_000), []);
-  for (let at = 0; at < 400; at++) walks.note('k', 'replication', page('', 'end', true), 1, 90_000_000);
+  for (let at = 0; at < 400; at++) walks.recordPage('k', 'replication', page('', 'end', true), 1, 90_000_000);
   assert.equal(walks.all(90_000_000)[0]?.ended.length, 300);
-  for (let at = 0; at < 300; at++) walks.note(`k${at}`, 'replication', page('', 'x'), 1, 90_000_000);
+  for (let at = 0; at < 300; at++) walks.recordPage(`k${at}`, 'replication', page('', 'x'), 1, 90_000_000);
   assert.equal(walks.all(90_000_000).length, 200);
 });

@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { StoreModel } from '../../../src/compile/model.ts';
 import { EventStreams } from '../../../src/service/events/event-streams.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
-import { START } from '../../../src/store/changes/change-feed.ts';
+import { SEQUENCE_START } from '../../../src/store/changes/change-feed.ts';
 import { listing } from '../../support/builders.ts';
 import type { Scope } from '../../support/engine.ts';
 import {
@@ -248,7 +248,7 @@ test('200 followers that do not read share the buffers of the pages that wait fo
     Array.from({ length: FOLLOWERS }, async () => {
       const following = { id: 'all', viewBy: (model: StoreModel) => viewOf(model, PRIVATE) };
       const turn = () => Promise.resolve();
-      const stream = await streams.open({ keyId: 'one', following, read: TIME, turn }, START);
+      const stream = await streams.open({ keyId: 'one', following, read: TIME, turn }, SEQUENCE_START);
       assert.equal(stream.kind, 'open');
       const events = stream.events(stop.signal);
       await events.next();

@@ -14,12 +14,12 @@ for (const [why, error] of [
     const cache = new FilterIndexCache({ milliseconds: 60_000, bytes: 1_000_000 }, testClock());
     const list = { key: 'a', text: 'f' };
     const failure = Promise.withResolvers<void>();
-    const first = cache.take(list, async () => {
+    const first = cache.getOrMake(list, async () => {
       await failure.promise;
       throw error;
     });
     const ids = Uint32Array.of(1, 2);
-    const retried = cache.take(list, async () => ({ ids, order: '', openWindow: false }));
+    const retried = cache.getOrMake(list, async () => ({ ids, order: '', openWindow: false }));
     failure.resolve();
     await assert.rejects(first, error);
     const found = await retried;
@@ -34,7 +34,7 @@ test('other errors are reported to all requests that wait for the list', async (
   const failing = async (): Promise<never> => {
     throw platError('overloaded', { seconds: 5 });
   };
-  const both = [cache.take(list, failing), cache.take(list, failing)];
+  const both = [cache.getOrMake(list, failing), cache.getOrMake(list, failing)];
   for (const each of both) await assert.rejects(each, { code: 'overloaded' });
   assert.equal(cache.size, 0);
   cache.close();

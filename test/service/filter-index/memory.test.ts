@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { FilterIndexCache, LIST_OVERHEAD } from '../../../src/service/paging/filter-index.ts';
-import { cachesInUse } from '../../../src/shared/bounded-cache.ts';
+import { cacheSizes } from '../../../src/shared/bounded-cache.ts';
 import { testClock } from '../../support/clock.ts';
 
 const MINUTE = 60_000;
@@ -28,7 +28,7 @@ function cacheOf(bytes: number, milliseconds = 10 * MINUTE) {
   const cache = new FilterIndexCache({ bytes, milliseconds }, clock);
   const take = async (key: string, text: string, ids = 0): Promise<string> =>
     (
-      await cache.take({ key, text }, async () => ({
+      await cache.getOrMake({ key, text }, async () => ({
         ids: new Uint32Array(ids),
         order: '',
         openWindow: false,
@@ -37,7 +37,7 @@ function cacheOf(bytes: number, milliseconds = 10 * MINUTE) {
   return { clock, cache, take };
 }
 
-const gauge = (): number => cachesInUse().find(({ name }) => name === 'filter indexes')?.bytes ?? Number.NaN;
+const gauge = (): number => cacheSizes().find(({ name }) => name === 'filter indexes')?.bytes ?? Number.NaN;
 
 /** A quarter: the memory of a list in hash tables depends on when they last grew. */
 const TOLERANCE = 0.25;
@@ -110,7 +110,7 @@ test('a list counts from the moment it is being built, and no longer if building
   const { cache } = cacheOf(64 * 1024 * 1024);
   const gate = Promise.withResolvers<never>();
   const running = Array.from({ length: 50 }, (_, index) =>
-    cache.take({ key: 'a', text: String(index) }, () => gate.promise),
+    cache.getOrMake({ key: 'a', text: String(index) }, () => gate.promise),
   );
   assert.equal(cache.bytes, 50 * LIST_OVERHEAD);
   gate.reject(new Error('the store is gone'));

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { EventReply, Standing } from '../../../src/service/exchange.ts';
+import type { EventReply, KeyStatus } from '../../../src/service/exchange.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { Pace } from '../../../src/service/reply/pace.ts';
 import { type EventTimes, sendEvents } from '../../../src/service/reply/send-events.ts';
@@ -68,7 +68,7 @@ async function serve(
     closing,
     pass: () => {
       now += SECONDS * 1000;
-      pace.look();
+      pace.checkClients();
     },
     waiting: () => waiting,
   };
@@ -146,7 +146,7 @@ test('a stream without events has its head at once, and a comment at intervals',
 });
 
 test('a stream ends when its key ends: before the next event, or between events', async (t) => {
-  let standing: Standing = 'stands';
+  let standing: KeyStatus = 'stands';
   const more = Promise.withResolvers<void>();
   const events = async function* (until: AbortSignal): AsyncGenerator<string> {
     yield 'data: one\n\n';

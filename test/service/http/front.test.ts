@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { PARAMETERS } from '../../../src/query/native/parameters.ts';
-import { OPTIONS_OF } from '../../../src/query/odata/query.ts';
+import { OPTIONS_BY_PATH } from '../../../src/query/odata/query.ts';
 import { DESCRIBED_ROUTES } from '../../../src/service/admin/routes.ts';
 import { greeting } from '../../../src/service/front/greeting.ts';
 import { DOCUMENTS, FRONT_PATHS } from '../../../src/service/front/paths.ts';
@@ -503,8 +503,8 @@ test('a path refuses parameters that its description does not list', async () =>
     ['Property/$count', 'count'],
     ["Property('1')/City", 'field'],
   ] as const) {
-    for (const name of OPTIONS_OF.collection) {
-      if (OPTIONS_OF[kind].has(name)) continue;
+    for (const name of OPTIONS_BY_PATH.collection) {
+      if (OPTIONS_BY_PATH[kind].has(name)) continue;
       const { status } = await service.get('api', `/Reso/OData/${path}?$${name}=1`, { token: TOKENS.api });
       assert.equal(status, 400, `${path} ${name}`);
     }

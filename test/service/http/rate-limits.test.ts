@@ -28,7 +28,7 @@ describe('RateLimiter', () => {
   it('counts each key separately, in windows that begin with its first request', () => {
     const limiter = new RateLimiter();
     const take = (key: string, second: number): unknown[] => {
-      const { remaining, exceeded, reset } = limiter.take(key, LIMIT, second * 1000);
+      const { remaining, exceeded, reset } = limiter.countRequest(key, LIMIT, second * 1000);
       return [remaining, exceeded, reset];
     };
     assert.deepEqual(take('a', 1000), [1, false, 300]);
@@ -41,7 +41,7 @@ describe('RateLimiter', () => {
   });
 
   it('reports the limit, the remaining requests and the end of the window in headers', () => {
-    const allowance = new RateLimiter().take('a', { requests: 1500, seconds: 300 }, 0);
+    const allowance = new RateLimiter().countRequest('a', { requests: 1500, seconds: 300 }, 0);
     assert.deepEqual(rateLimitHeaders(allowance), {
       'ratelimit-policy': '"requests";q=1500;w=300',
       ratelimit: '"requests";r=1499;t=300',
@@ -51,13 +51,13 @@ describe('RateLimiter', () => {
   it('reports no more seconds than the window has, whatever the rounding error of its end', () => {
     const now = 847_433.7369372327;
     assert.ok(now + LIMIT.seconds * 1000 - now > LIMIT.seconds * 1000);
-    assert.equal(new RateLimiter().take('a', LIMIT, now).reset, LIMIT.seconds);
+    assert.equal(new RateLimiter().countRequest('a', LIMIT, now).reset, LIMIT.seconds);
   });
 
   it('refuses with the number of seconds to wait', () => {
     const limiter = new RateLimiter();
-    for (const second of [0, 0]) limiter.take('a', LIMIT, second);
-    const { code, retryAfter, message } = rateLimited(limiter.take('a', LIMIT, 12_000));
+    for (const second of [0, 0]) limiter.countRequest('a', LIMIT, second);
+    const { code, retryAfter, message } = rateLimited(limiter.countRequest('a', LIMIT, 12_000));
     assert.deepEqual([code, retryAfter], ['rateLimited', 288]);
     assert.equal(message, 'More than 2 requests in 300 s. Try again in 288 s.');
   });

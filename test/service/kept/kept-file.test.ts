@@ -18,7 +18,7 @@ import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
 import { openStore } from '../../../src/open-store.ts';
-import { KeptFile } from '../../../src/service/kept/kept-file.ts';
+import { BlockCacheFile } from '../../../src/service/kept/kept-file.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { startService } from '../../../src/service/service.ts';
 import type { BlocksPage } from '../../../src/store/read/blocks-task.ts';
@@ -354,7 +354,7 @@ test('a file that could not be written is tried again after ten minutes, without
   const path = temporaryFile('.db-pages');
   const now = { milliseconds: 0 };
   const warnings: string[] = [];
-  const file = new KeptFile({
+  const file = new BlockCacheFile({
     ...{ path, identity: '', bytes: 2 ** 20 },
     warn: (message) => warnings.push(message),
     now: () => now.milliseconds,
@@ -363,12 +363,12 @@ test('a file that could not be written is tried again after ten minutes, without
   const list = { id: 'list', resource: 'Property', linked: [] };
   const state = (position: number) => ({ stamp: 'stamp', position, commit: `c${position}` });
   const write = (position: number, after: string, last: string): void => {
-    file.add(
+    file.queueBlock(
       list,
       { after, last, rows: 0, lastKey: '', links: new Uint32Array(), deflated: undefined },
       () => true,
     );
-    file.write(state(position));
+    file.writeSome(state(position));
   };
   const found = (position: number) =>
     file

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { FileSpace } from '../../../src/service/kept/file-space.ts';
-import { type KeptText, type PlacedText, TextFile } from '../../../src/service/kept/text-file.ts';
+import { type CachedText, type PlacedText, TextCacheFile } from '../../../src/service/kept/text-file.ts';
 import { makeRandom } from '../../oracle/random.ts';
 import { temporaryFile } from '../../support/temporary.ts';
 import { canBeFound, descriptorOf } from './unlinked-file.ts';
@@ -18,43 +18,43 @@ function textFile(t: TestContext, { bytes = 8 * MEGABYTE, path = temporaryFile('
   const warnings: string[] = [];
   const now = { milliseconds: 0 };
   const taken = { bytes: 0 };
-  const file = new TextFile({
+  const file = new TextCacheFile({
     ...{ path, bytes },
     taken: () => taken.bytes,
     warn: (message) => warnings.push(message),
     now: () => now.milliseconds,
   });
   t.after(() => file.close());
-  const dropped = new Set<KeptText>();
+  const dropped = new Set<CachedText>();
   let released = 0;
   /** Stores texts that are the parts of one body. */
   const keepAs = async (
-    kind: KeptText['kind'],
+    kind: CachedText['kind'],
     ...contents: readonly string[]
-  ): Promise<readonly KeptText[]> => {
+  ): Promise<readonly CachedText[]> => {
     const body = Buffer.from(contents.join(','));
     let start = 0;
     const placed = contents.map((content): PlacedText => {
-      const text: KeptText = file.text(kind, Buffer.byteLength(content), () => dropped.add(text));
+      const text: CachedText = file.reserveText(kind, Buffer.byteLength(content), () => dropped.add(text));
       const one = { text, start };
       start += text.length + 1;
       return one;
     });
-    await file.keep({ body, release: () => released++ }, placed);
+    await file.writeTexts({ body, release: () => released++ }, placed);
     return placed.map(({ text }) => text);
   };
-  const keep = (...contents: readonly string[]): Promise<readonly KeptText[]> =>
+  const keep = (...contents: readonly string[]): Promise<readonly CachedText[]> =>
     keepAs('response', ...contents);
   /** Reads texts as one body; undefined if any of them is damaged. */
-  const read = async (...texts: readonly KeptText[]): Promise<string | undefined> => {
+  const read = async (...texts: readonly CachedText[]): Promise<string | undefined> => {
     let start = 0;
     const placed = texts.map((text) => {
       const one = { text, start };
       start += text.length + 1;
       return one;
     });
-    const { body, release } = file.body(start - 1);
-    const isRight = await file.read(body, placed);
+    const { body, release } = file.newBody(start - 1);
+    const isRight = await file.readTexts(body, placed);
     const text = Buffer.from(body).toString();
     release?.();
     return isRight ? text : undefined;
@@ -69,7 +69,7 @@ test('FileSpace: allocations never overlap, and all space is free once every all
   for (let step = 0; step < 3000; step++) {
     if (random.chance(0.55)) {
       const length = random.between(1, 50);
-      const at = space.take(length, 1000);
+      const at = space.allocate(length, 1000);
       const overlaps = (other: { at: number; length: number }): boolean =>
         at !== undefined && at < other.at + other.length && other.at < at + length;
       assert.ok(!taken.some(overlaps));
@@ -79,19 +79,19 @@ test('FileSpace: allocations never overlap, and all space is free once every all
       }
     } else {
       const [one] = taken.splice(random.between(0, taken.length - 1), 1);
-      if (one !== undefined) space.give(one.at, one.length);
+      if (one !== undefined) space.free(one.at, one.length);
     }
     assert.equal(space.end, Math.max(0, ...taken.map(({ at, length }) => at + length)));
   }
-  for (const { at, length } of taken) space.give(at, length);
+  for (const { at, length } of taken) space.free(at, length);
   assert.equal(space.end, 0);
-  assert.equal(space.take(1000, 1000), 0);
+  assert.equal(space.allocate(1000, 1000), 0);
 });
 
 test('texts are read as they were written, in any order, while others are added and removed', async (t) => {
   const random = makeRandom(5);
   const { keep, read, file, dropped, path, warnings } = textFile(t);
-  const kept = new Map<KeptText, string>();
+  const kept = new Map<CachedText, string>();
   const content = (): string => random.pick(['ä', 'b', '{"c":1}']).repeat(random.between(1, 30_000));
   for (let step = 0; step < 60; step++) {
     const contents = Array.from({ length: random.between(1, 5) }, content);
@@ -205,7 +205,7 @@ test('texts use at most three quarters of the limit, and a text that was read wi
   assert.ok(!file.isFull('response'));
   assert.equal(await read(fifth, second), `${'e'.repeat(MEGABYTE)},${'b'.repeat(MEGABYTE)}`);
   taken.bytes = 2.5 * MEGABYTE;
-  file.bound();
+  file.truncateToLimit();
   assert.ok(
     dropped.has(third) && dropped.has(second) && !dropped.has(fifth),
     'the file of blocks needs the space',
@@ -233,7 +233,7 @@ test('the file shrinks when the file of blocks grows', { skip: !canBeFound }, as
   const descriptor = descriptorOf(t, path);
   assert.equal(fstatSync(descriptor).size, 2 * MEGABYTE + 3);
   taken.bytes = 3 * MEGABYTE;
-  file.bound();
+  file.truncateToLimit();
   assert.equal(fstatSync(descriptor).size, MEGABYTE);
 });
 

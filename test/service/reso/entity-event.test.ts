@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { positionText, START } from '../../../src/store/changes/change-feed.ts';
+import { positionText, SEQUENCE_START } from '../../../src/store/changes/change-feed.ts';
 import { listing, member, office, photo } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';
@@ -29,7 +29,7 @@ const idx = asker(service, 'replication', await service.key('replication', { rol
 const numberOf = (row: Json | undefined): number => Number(row?.EntityEventSequence);
 /** All events, as the operator sees them. */
 async function everyEvent(): Promise<Json[]> {
-  const page = await store.feed({ since: START, limit: 100_000 });
+  const page = await store.feed({ since: SEQUENCE_START, limit: 100_000 });
   assert.ok(page.kind === 'changes');
   return page.changes.map(({ sequence, resource, key }) => ({
     EntityEventSequence: sequence,

@@ -2,13 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { CommitWatch, type Hearing, type Pause } from '../../../src/store/changes/commit-watch.ts';
+import {
+  type AnnouncementListener,
+  CommitWatch,
+  type Pause,
+} from '../../../src/store/changes/commit-watch.ts';
 
 /** A watch of a source whose responses, announcements and time the test controls. */
 function watched() {
   const source = { last: 1, isAway: false, isOpen: false, asked: 0 };
   const unheard = Promise.withResolvers<void>();
-  let hearing: Hearing | undefined;
+  let hearing: AnnouncementListener | undefined;
   let go = (): void => undefined;
   let began = Promise.withResolvers<void>();
   const pause: Pause = (_, signal) => {
@@ -83,8 +87,8 @@ test('a follower is notified of polled commits, of announced commits, and of a l
   source.last = 2;
   await pass(1);
   assert.deepEqual(heard.splice(0), ['commit']);
-  hearing().heard();
-  hearing().lost('cut');
+  hearing().commitAnnounced();
+  hearing().announcementsLost('cut');
   assert.deepEqual(heard.splice(0), ['commit', 'cut']);
   end();
   endOther();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
-import { START } from '../../../src/store/changes/change-feed.ts';
+import { SEQUENCE_START } from '../../../src/store/changes/change-feed.ts';
 import { findFaults, repairStore } from '../../../src/store/check/check-store.ts';
 import { Scrub, type ScrubFault } from '../../../src/store/check/scrub.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -41,7 +41,7 @@ const whole = (key: string) =>
     ],
   });
 
-const COUNTS = (resource: string) => [resource, '(counters)', 'counts are not the rows'];
+const COUNTS = (resource: string) => [resource, '(counters)', 'the stored counts of rows are wrong'];
 
 const MEDIA_COUNTS = 'its counts of media';
 
@@ -387,7 +387,7 @@ export function checkContract(engine: Engine): void {
     const found = sorted(await faultsIn(world.store, 7));
     // SQLite has a separate index of words, whose faults are reported as well.
     const expected = [
-      ['Lookup', '(values)', 'counts of values in use are not the rows'],
+      ['Lookup', '(values)', 'the stored counts of values in use are wrong'],
       ...DAMAGES.flatMap(({ faults }, index) => faults.map((fault) => fault.map((each) => at(each, index)))),
     ];
     assert.deepEqual(
@@ -525,7 +525,7 @@ export function checkContract(engine: Engine): void {
     assert.deepEqual(await faultsIn(store), []);
     const gone = await store.feed({ since: before, limit: 10 });
     assert.equal(gone.kind, 'gone', 'a follower from before the repair reads everything again');
-    const again = await store.feed({ since: START, resources: ['Property'], limit: 100 });
+    const again = await store.feed({ since: SEQUENCE_START, resources: ['Property'], limit: 100 });
     assert.equal(again.kind, 'changes');
     const appended = again.changes.filter(({ sequence }) => sequence > before.sequence);
     assert.deepEqual(
@@ -718,7 +718,7 @@ export function checkContract(engine: Engine): void {
     });
     assert.deepEqual(await world.rows('Property'), before);
     assert.deepEqual(await faultsIn(world.store), [
-      ['Property', '(numbers)', 'numbers of records are given again'],
+      ['Property', '(numbers)', 'new records would get numbers that are in use'],
     ]);
     await repairStore(world.store);
     assert.deepEqual(await faultsIn(world.store), []);
@@ -759,7 +759,7 @@ export function checkContract(engine: Engine): void {
       );
       assert.equal((await world.store.feed({ since, limit: 1 })).kind, 'gone', horizon);
       assert.deepEqual(await faultsIn(world.store), [
-        ['Lookup', '(changes)', 'the horizon of the sequence of changes is none of its numbers'],
+        ['Lookup', '(changes)', 'the horizon of the sequence of changes is not one of its numbers'],
       ]);
       await repairStore(world.store);
       assert.deepEqual(await faultsIn(world.store), []);
@@ -784,7 +784,7 @@ export function checkContract(engine: Engine): void {
       },
       sleep: async (milliseconds) => {
         rested += milliseconds;
-        if (isAsked) scrub.damaged();
+        if (isAsked) scrub.damagedRecords();
       },
       onFault: (fault) => found.push(fault),
     });
@@ -855,14 +855,14 @@ export function checkContract(engine: Engine): void {
     };
     assert.equal(await pass(() => scrub.start()), 9);
     await world.damage(`UPDATE property_records SET "AssociationFeeIncludes" = '[' WHERE _key = 'B'`);
-    assert.equal(scrub.damaged(), undefined);
-    assert.equal(await pass(() => scrub.hurry()), 3);
-    assert.deepEqual(scrub.damaged(), new Map([['Property', ['B']]]));
+    assert.equal(scrub.damagedRecords(), undefined);
+    assert.equal(await pass(() => scrub.expedite()), 3);
+    assert.deepEqual(scrub.damagedRecords(), new Map([['Property', ['B']]]));
     const made = steps();
-    scrub.hurry();
+    scrub.expedite();
     assert.equal(await pass(() => waits.at(-1)?.()), 9, 'the usual pass');
     time += HOUR;
-    assert.equal(await pass(() => scrub.hurry()), 3);
+    assert.equal(await pass(() => scrub.expedite()), 3);
     assert.ok(steps() > made);
   });
   test('a scrub keeps its pauses after all remembered damage was repaired in the middle of a pass, though more may be left', async (t) => {
@@ -915,7 +915,7 @@ export function checkContract(engine: Engine): void {
     await passed[2].promise;
     assert.ok(pauses.length > 5, `${pauses.length}`);
     assert.ok(!pauses.includes(true));
-    assert.equal(scrub.damaged(), undefined);
+    assert.equal(scrub.damagedRecords(), undefined);
   });
 }
 

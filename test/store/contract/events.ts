@@ -1,7 +1,7 @@
 /** EntityEvent (RESO RCP-27): the sequence of changes as records, with the entries that the feed reports to a reader. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { START } from '../../../src/store/changes/change-feed.ts';
+import { SEQUENCE_START } from '../../../src/store/changes/change-feed.ts';
 import { listing, member, photo, room } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import type { Engine, Scope } from '../../support/engine.ts';
@@ -51,7 +51,7 @@ interface Event {
 
 async function feedOf({ store }: Pick<World, 'store'>, viewer: Viewer): Promise<Event[]> {
   const { scope } = viewOf(await store.model(), viewer);
-  const page = await store.feed({ since: START, scope, limit: 100_000 });
+  const page = await store.feed({ since: SEQUENCE_START, scope, limit: 100_000 });
   assert.ok(page.kind === 'changes');
   return page.changes.map(({ sequence, resource, key }) => ({
     EntityEventSequence: sequence,

@@ -112,7 +112,7 @@ const WORKS: Readonly<Record<string, Work>> = {
     });
     await store.checkpoints.state('s');
     await store.checkpoints.unseen('s', 'Property', 1, '', 10);
-    await store.checkpoints.forgetSeen('s', 'Property', 2);
+    await store.checkpoints.deleteMarks('s', 'Property', 2);
     await store.checkpoints.releaseLease('s', 'h');
   },
 };

@@ -7,10 +7,10 @@ import {
   type Change,
   type FeedPage,
   type FeedPosition,
-  positionIn,
+  parsePosition,
   positionText,
   type RecordChange,
-  START,
+  SEQUENCE_START,
 } from '../../../src/store/changes/change-feed.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listing, openHouse, photo, room } from '../../support/builders.ts';
@@ -43,7 +43,7 @@ async function pageOf(
   const page = await store.feed({ since, scope, resources: RESOURCES, limit });
   assert.ok(page.kind === 'changes', page.kind);
   // A position can be written to text and parsed again.
-  return { ...page, position: positionIn(positionText(page.position)) ?? assert.fail() };
+  return { ...page, position: parsePosition(positionText(page.position)) ?? assert.fail() };
 }
 
 /** All changes since a position, in pages of a size. */
@@ -89,7 +89,7 @@ export function feedContract(engine: Engine): void {
           const copies = VIEWERS.map((viewer) => ({
             viewer,
             copy: new Set<string>(),
-            position: START,
+            position: SEQUENCE_START,
             seen: new Set<string>(),
           }));
           for (const [index, step] of steps.entries()) {
@@ -115,7 +115,7 @@ export function feedContract(engine: Engine): void {
           }
           for (const { viewer } of copies) {
             const copy = new Set<string>();
-            follow(copy, (await changesSince(world.store, START, viewer, limit)).changes);
+            follow(copy, (await changesSince(world.store, SEQUENCE_START, viewer, limit)).changes);
             assert.deepEqual([...copy].toSorted(), await seenBy(world, viewer), 'from the beginning');
           }
         },
@@ -332,7 +332,7 @@ export function feedContract(engine: Engine): void {
     await write('Property', listing('A', { ListPrice: 5 }), listing('B', { ListPrice: 500 }));
     const { position: written } = await pageOf(store, 'end');
     await rolesOf(store, narrow);
-    for (const position of [START, begun, written]) {
+    for (const position of [SEQUENCE_START, begun, written]) {
       assert.deepEqual(await since(position, 'narrow'), ['changed Property B']);
     }
     await store.remove('Property', ['A']);
@@ -362,11 +362,11 @@ export function feedContract(engine: Engine): void {
     const { position } = await pageOf(store, 'end');
     await write('Property', listing('A', { ListPrice: 6 }), listing('B', { ListPrice: 600 }));
     await rolesOf(store, { ...wide, name: 'wide 0' }, narrow);
-    const { changes } = await changesSince(store, START, { role: 'narrow' });
+    const { changes } = await changesSince(store, SEQUENCE_START, { role: 'narrow' });
     assert.deepEqual(linesOf(changes), ['changed Property B']);
     const scope = viewOf(await store.model(), { role: 'narrow' }).scope;
     assert.equal((await store.feed({ since: position, scope, limit: 10 })).kind, 'gone');
-    const { changes: others } = await changesSince(store, START, { role: 'wide 0' });
+    const { changes: others } = await changesSince(store, SEQUENCE_START, { role: 'wide 0' });
     assert.deepEqual(linesOf(others).slice(0, 2), ['created Property A', 'created Property B']);
   });
 
@@ -377,7 +377,7 @@ export function feedContract(engine: Engine): void {
     await rolesOf(store, ...roles);
     await write('Property', listing('A', { ListPrice: 5 }), listing('B', { ListPrice: 500 }));
     await rolesOf(store, ...roles.slice(1), { ...wide, name: 'late' });
-    const { changes } = await changesSince(store, START, { role: 'late' });
+    const { changes } = await changesSince(store, SEQUENCE_START, { role: 'late' });
     assert.deepEqual(linesOf(changes), ['changed Property A', 'changed Property B']);
     assert.deepEqual(await faultsIn(store), []);
   });
@@ -414,12 +414,12 @@ export function feedContract(engine: Engine): void {
     assert.ok(position.sequence > 1_000_000_000, 'numbers of the abandoned timeline do not recur');
     await store.mend(undefined);
     await gone(store, position);
-    assert.deepEqual(linesOf((await changesSince(store, START)).changes), [
+    assert.deepEqual(linesOf((await changesSince(store, SEQUENCE_START)).changes), [
       'created Property A',
       'created Property B',
     ]);
     await damage('DELETE FROM plat_changes');
-    assert.deepEqual(await changesSince(store, START), { changes: [], position: START });
+    assert.deepEqual(await changesSince(store, SEQUENCE_START), { changes: [], position: SEQUENCE_START });
   });
 
   test('old entries are compacted to the last one of each record, and positions before that are rejected', async (t) => {
@@ -431,7 +431,7 @@ export function feedContract(engine: Engine): void {
     const on = (key: string, InternetEntireListingDisplayYN: boolean) =>
       write('Property', listing(key, { InternetEntireListingDisplayYN }));
     await on('A', true);
-    const { position: first } = await pageOf(store, START, IDX, 1);
+    const { position: first } = await pageOf(store, SEQUENCE_START, IDX, 1);
     await on('B', true);
     await on('A', false);
     await on('C', true);
@@ -444,14 +444,14 @@ export function feedContract(engine: Engine): void {
     const next = await again();
     for (const store of [await again(), next]) {
       assert.equal((await store.feed({ since: first, limit: 10 })).kind, 'gone');
-      assert.deepEqual(linesOf((await changesSince(store, START, IDX)).changes), [
+      assert.deepEqual(linesOf((await changesSince(store, SEQUENCE_START, IDX)).changes), [
         'created Property B',
         'deleted Property A',
         'deleted Property C',
         'deleted Property B',
         'changed Property B',
       ]);
-      assert.deepEqual(linesOf((await changesSince(store, START, PRIVATE)).changes), [
+      assert.deepEqual(linesOf((await changesSince(store, SEQUENCE_START, PRIVATE)).changes), [
         'created Property B',
         'changed Property A',
         'deleted Property C',
@@ -527,14 +527,14 @@ export function feedContract(engine: Engine): void {
     await write('Property', listing('A', { ListPrice: 3 }));
     await store.configure((settings) => ({ ...settings, changesKept: { entries: 1 } }));
     assert.equal((await store.feed({ since: position, limit: 10 })).kind, 'gone');
-    assert.deepEqual(linesOf((await changesSince(store, START)).changes), [
+    assert.deepEqual(linesOf((await changesSince(store, SEQUENCE_START)).changes), [
       'created Property B',
       'changed Property A',
     ]);
     const { changes } = await store.status();
     assert.equal(changes.since, changes.last - 1);
     await write('Property', listing('B', { ListPrice: 2 }));
-    const next = await pageOf(store, START, undefined, 2);
+    const next = await pageOf(store, SEQUENCE_START, undefined, 2);
     assert.deepEqual(linesOf(next.changes), ['created Property B', 'changed Property A']);
   });
 }

@@ -51,7 +51,7 @@ const DAMAGES: Readonly<
   'an invalid last timestamp': {
     statement: "UPDATE plat_meta SET value = 'garbage' WHERE name = 'last_stamp'",
     read: async ({ again }) => (await again()).ahead(),
-    says: /its last timestamp is none/,
+    says: /its last timestamp is not a timestamp/,
   },
   'an invalid settled time': {
     statement:

@@ -215,7 +215,7 @@ export function valuesInUseContract(engine: Engine): void {
     );
     await world.damage(`DELETE FROM plat_counters WHERE resource LIKE '%Duluth'`);
     assert.deepEqual(await faultsIn(world.store), [
-      ['Lookup', '(values)', 'counts of values in use are not the rows'],
+      ['Lookup', '(values)', 'the stored counts of values in use are wrong'],
     ]);
     await repairStore(world.store);
     await none(world);

@@ -1,7 +1,7 @@
 /** The webhooks of a store, each of which one process at a time holds. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { START } from '../../../src/store/changes/change-feed.ts';
+import { SEQUENCE_START } from '../../../src/store/changes/change-feed.ts';
 import type { Engine } from '../../support/engine.ts';
 import { makeWorld } from '../../support/world.ts';
 
@@ -14,7 +14,14 @@ const WEBHOOK = {
     former: null,
     paused: null,
   },
-  ...{ position: START, batchEnd: null, delivered: 0, deliveredAt: null, attempts: 0, failingSince: null },
+  ...{
+    position: SEQUENCE_START,
+    batchEnd: null,
+    delivered: 0,
+    deliveredAt: null,
+    attempts: 0,
+    failingSince: null,
+  },
   ...{ nextAttempt: 0, lastError: null },
 } as const;
 
@@ -62,9 +69,18 @@ export function webhookContract(engine: Engine): void {
     assert.equal(await webhooks.hold('wh_1', 'd', until + 99_999), false);
     assert.equal(await webhooks.hold('wh_1', 'd', until, held), false, 'the holder has renewed meanwhile');
     const next = { sequence: 4, commit: { sequence: 4, name: 'n' } };
-    assert.equal(await webhooks.update('wh_1', { position: next }, { holder: 'd', position: START }), false);
-    assert.equal(await webhooks.update('wh_1', { position: next }, { holder, position: START }), true);
-    assert.equal(await webhooks.update('wh_1', { position: START }, { holder, position: START }), false);
+    assert.equal(
+      await webhooks.update('wh_1', { position: next }, { holder: 'd', position: SEQUENCE_START }),
+      false,
+    );
+    assert.equal(
+      await webhooks.update('wh_1', { position: next }, { holder, position: SEQUENCE_START }),
+      true,
+    );
+    assert.equal(
+      await webhooks.update('wh_1', { position: SEQUENCE_START }, { holder, position: SEQUENCE_START }),
+      false,
+    );
     assert.equal(
       await webhooks.hold('wh_1', 'd', until, { holder, heldUntil: until + 1 }),
       true,

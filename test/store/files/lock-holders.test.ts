@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { writerOf } from '../../../src/store/files/lock-holders.ts';
+import { describeWriter } from '../../../src/store/files/lock-holders.ts';
 import { temporaryFile } from '../../support/temporary.ts';
 
 const skip = existsSync('/proc/locks') ? false : 'this system has no list of locks';
@@ -19,13 +19,13 @@ test('the process that has the write lock of a store is known as long as it has 
   const path = temporaryFile('.db');
   using here = new DatabaseSync(path);
   here.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a)');
-  assert.equal(writerOf(path), null);
+  assert.equal(describeWriter(path), null);
   const other = spawn(process.execPath, ['--eval', WRITER, path]);
   await once(other.stdout, 'data');
-  assert.equal(writerOf(path), `Process ${other.pid}`);
+  assert.equal(describeWriter(path), `Process ${other.pid}`);
   other.stdin.end();
   await once(other, 'exit');
-  assert.equal(writerOf(path), null);
+  assert.equal(describeWriter(path), null);
   here.exec('BEGIN IMMEDIATE');
-  assert.equal(writerOf(path), null, 'this process does not wait for itself');
+  assert.equal(describeWriter(path), null, 'this process does not wait for itself');
 });

@@ -28,7 +28,7 @@ test('a file gets its name when it is complete, with the mode of the file that i
     using partial = new PartialFile(file, '.partial');
     writeFileSync(partial.path, 'one');
     assert.deepEqual(readdirSync(place), ['a.partial']);
-    partial.takePlace();
+    partial.replaceTarget();
   }
   assert.deepEqual(readdirSync(place), ['a']);
   assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -36,7 +36,7 @@ test('a file gets its name when it is complete, with the mode of the file that i
   {
     using partial = new PartialFile(file, '.partial');
     writeFileSync(partial.path, 'two');
-    partial.takePlace();
+    partial.replaceTarget();
   }
   assert.equal(readFileSync(file, 'utf8'), 'two');
   assert.equal(statSync(file).mode & 0o777, 0o640);
@@ -64,8 +64,8 @@ test("a temporary file left by a killed process is not used by the next, and two
   assert.deepEqual(readdirSync(place), ['a.partial']);
   using second = new PartialFile(file, '.partial');
   writeFileSync(second.path, 'second');
-  assert.throws(() => first.takePlace(), { code: 'failed', message: /Another process is writing / });
-  second.takePlace();
+  assert.throws(() => first.replaceTarget(), { code: 'failed', message: /Another process is writing / });
+  second.replaceTarget();
   assert.equal(readFileSync(file, 'utf8'), 'second');
 });
 

@@ -5,7 +5,7 @@ import { LINK_MARK, type LinkedTexts } from '../../../src/compile/text/linked-te
 import { readBody } from '../../../src/store/read/body-step.ts';
 import { LinkedFragments } from '../../../src/store/read/linked-fragments.ts';
 import { ownMemory } from '../../../src/store/read/page-memory.ts';
-import type { Ask, Given, Links } from '../../../src/store/read/read-steps.ts';
+import type { Links, StatementRequest, StatementResult } from '../../../src/store/read/read-steps.ts';
 import { COMMIT } from '../../../src/store/rows/change-entry.ts';
 
 const statement = { text: '', values: [] };
@@ -18,7 +18,7 @@ const linked: LinkedTexts = {
   fragments: statement,
 };
 const linking = { linked, changes: statement };
-const PAGE: Ask = { gives: 'page', statement, slots: {}, isKept: true, limit: 10 };
+const PAGE: StatementRequest = { gives: 'page', statement, slots: {}, isKept: true, limit: 10 };
 
 /** What a snapshot reports of the changes since a position. */
 const changes = (from: number, ...keys: string[]) => [
@@ -45,7 +45,7 @@ function begin(fragments: LinkedFragments, asked = PAGE) {
   assert.deepEqual(rest, []);
   const links = page?.links ?? assert.fail('the page has links');
   const heard = changed?.heard ?? assert.fail('the changes are heard');
-  const end = (...given: Given[]) => steps.next(given);
+  const end = (...given: StatementResult[]) => steps.next(given);
   return { links, heard, end, checked };
 }
 

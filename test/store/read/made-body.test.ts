@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LINK_MARK, type LinkedTexts } from '../../../src/compile/text/linked-texts.ts';
 import type { ErrorCode } from '../../../src/errors/index.ts';
-import { ByteTexts } from '../../../src/shared/byte-texts.ts';
+import { ByteStringMap } from '../../../src/shared/byte-texts.ts';
 import { LinkedBody } from '../../../src/store/read/linked-body.ts';
 import { LinkedFragments } from '../../../src/store/read/linked-fragments.ts';
-import { filledBody, Room } from '../../../src/store/read/made-body.ts';
+import { FillBuffer, fillBody } from '../../../src/store/read/made-body.ts';
 import { ownMemory } from '../../../src/store/read/page-memory.ts';
 
 const linked: LinkedTexts = {
@@ -19,7 +19,7 @@ const marked = Buffer.from(`{"ListingKey":"1"${LINK_MARK}["M1"]${LINK_MARK}},{"L
 const filled = `{"ListingKey":"1"${FRAGMENT}},{"ListingKey":"2"}`;
 
 test('a body that agents and offices make too large is rejected with 503, and its memory is released', () => {
-  const texts = new ByteTexts();
+  const texts = new ByteStringMap();
   const place = texts.put(Buffer.from('M1'), FRAGMENT);
   const page = new LinkedBody(marked, linked, { texts: [texts], find: () => place, put: () => undefined });
   const asked: number[] = [];
@@ -30,14 +30,14 @@ test('a body that agents and offices make too large is rejected with 503, and it
     return ownMemory(length);
   };
   const length = Buffer.byteLength(filled);
-  assert.throws(() => filledBody(given, page, { memory }, undefined, length - 1), {
+  assert.throws(() => fillBody(given, page, { memory }, undefined, length - 1), {
     code: 'answerTooLarge' satisfies ErrorCode,
     status: 503,
     message:
       'The response would be larger than 256 MB. Request fewer records at a time, or fewer expansions.',
   });
   assert.deepEqual([asked, released], [[], 1]);
-  const { body } = filledBody(given, page, { memory }, undefined, length);
+  const { body } = fillBody(given, page, { memory }, undefined, length);
   assert.equal(Buffer.from(body).toString(), filled);
   assert.deepEqual([asked, released], [[length], 2]);
 });
@@ -46,7 +46,7 @@ test('a body is filled while its placeholders are read, if the last one shows ho
   const body = Buffer.from(`${marked},${marked}`);
   const whole = `${filled},${filled}`;
   const length = Buffer.byteLength(whole);
-  const texts = new ByteTexts();
+  const texts = new ByteStringMap();
   texts.put(Buffer.from('M1'), FRAGMENT);
   const find = (_: number, bytes: Uint8Array, start: number, end: number) => texts.find(bytes, start, end);
   const fragments = new LinkedFragments();
@@ -57,7 +57,7 @@ test('a body is filled while its placeholders are read, if the last one shows ho
     return { ...ownMemory(size), release: () => void released++ };
   };
   const fill = () => {
-    const room = new Room(body, { memory, fragments });
+    const room = new FillBuffer(body, { memory, fragments });
     const page = new LinkedBody(
       body,
       linked,
@@ -65,7 +65,7 @@ test('a body is filled while its placeholders are read, if the last one shows ho
       undefined,
       room.take,
     );
-    const made = filledBody({ body, release: () => undefined }, page, { memory }, room);
+    const made = fillBody({ body, release: () => undefined }, page, { memory }, room);
     assert.equal(Buffer.from(made.body).toString(), whole);
     return page.written;
   };
@@ -76,7 +76,7 @@ test('a body is filled while its placeholders are read, if the last one shows ho
   assert.deepEqual([asked.slice(2), released], [[Math.ceil(1.02 * length)], 1]);
   // A fragment that has to be read first, in the middle of the body.
   texts.delete(Buffer.from('M1'));
-  const room = new Room(body, { memory, fragments });
+  const room = new FillBuffer(body, { memory, fragments });
   const page = new LinkedBody(
     body,
     linked,
@@ -94,10 +94,10 @@ test('a page of records that agents and offices make many times longer asks for 
     return ownMemory(size);
   };
   const making = { memory, fragments: new LinkedFragments() };
-  const next = new Room(Buffer.alloc(1000), making);
-  new Room(Buffer.alloc(100), making).end(2000, undefined);
+  const next = new FillBuffer(Buffer.alloc(1000), making);
+  new FillBuffer(Buffer.alloc(100), making).finish(2000, undefined);
   assert.equal(next.take(), undefined);
-  new Room(Buffer.alloc(100), making).end(200, undefined);
+  new FillBuffer(Buffer.alloc(100), making).finish(200, undefined);
   assert.equal(next.take()?.length, 2040);
   assert.deepEqual(asked, [2040]);
 });
@@ -117,7 +117,7 @@ test('links without a key have their own texts, wherever they stand among the ot
     keys.map((record) => `{"K":1${own(record)}}`).join(',');
   const body = Buffer.from(text((record) => `${LINK_MARK}${JSON.stringify(record)}${LINK_MARK}`));
   const texts = links.map(({ name }) => {
-    const own = new ByteTexts();
+    const own = new ByteStringMap();
     own.put(Buffer.from(name.toLowerCase()), Buffer.from(`,"${name}":1`));
     return own;
   });

@@ -6,7 +6,7 @@ import { writeSessionOn } from '../../../src/engines/sqlite/session.ts';
 import type { RowToPut } from '../../../src/records/rows.ts';
 import { ChangeLog } from '../../../src/store/rows/change-log.ts';
 import { Counters } from '../../../src/store/rows/counters.ts';
-import { visibilityOf } from '../../../src/store/rows/visibility.ts';
+import { visibilityEvaluator } from '../../../src/store/rows/visibility.ts';
 import { listing } from '../../support/builders.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld } from '../../support/world.ts';
@@ -31,7 +31,7 @@ test('visibility is exact even if a batch, or several, have more combinations of
   const session = writeSessionOn(connection);
   const counters = new Counters(session);
   const context = { session, model, counters, changes: new ChangeLog(session, model, 0), source: null };
-  const evaluate = visibilityOf(context, model.layout('Property'), 2);
+  const evaluate = visibilityEvaluator(context, model.layout('Property'), 2);
   const statuses = ['Active', 'Pending', 'Closed', 'Incomplete', 'Draft', 'Active'];
   const rows = statuses.flatMap((StandardStatus, index) =>
     [true, false].map((InternetEntireListingDisplayYN) =>
@@ -43,7 +43,7 @@ test('visibility is exact even if a batch, or several, have more combinations of
   // Another model shares nothing that is remembered.
   for (const row of rows) {
     const other = { ...context, model: { ...model } };
-    alone.push(...(await visibilityOf(other, model.layout('Property'))([row])));
+    alone.push(...(await visibilityEvaluator(other, model.layout('Property'))([row])));
   }
   assert.deepEqual(together, alone);
   for (const [index, row] of rows.entries()) assert.deepEqual(await evaluate([row]), [alone[index]]);

@@ -1,8 +1,13 @@
 /** Distinguishing a clock that was set ahead from one by which time has passed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stampClock } from '../../../src/engines/postgres/writing/stamp-clock.ts';
-import { type HeldTime, JumpGuard, parseReading, spanText } from '../../../src/store/time/clock-jump.ts';
+import { makeServerClock } from '../../../src/engines/postgres/writing/stamp-clock.ts';
+import {
+  durationText,
+  JumpGuard,
+  parseReading,
+  type StoredTime,
+} from '../../../src/store/time/clock-jump.ts';
 import { DAY, SECOND } from '../../support/clock.ts';
 
 const HOUR = 3600 * SECOND;
@@ -11,7 +16,7 @@ const NOON = Date.parse('2026-06-01T12:00:00Z');
 /** A machine on which time passes, and a store that keeps the readings of its writers. */
 function world() {
   const state = { boot: 'first', clock: NOON, uptime: 50 * HOUR, elapsed: 0, looks: 0 };
-  let held: HeldTime = { reading: undefined, newest: 0 };
+  let held: StoredTime = { reading: undefined, newest: 0 };
   return {
     state,
     held: () => held,
@@ -30,21 +35,21 @@ function world() {
       return {
         write(): number {
           const jump = guard.jump(state.clock);
-          const reading = guard.toKeep(state.clock);
+          const reading = guard.readingToStore(state.clock);
           if (reading !== undefined) held = { ...held, reading: parseReading(reading) };
           if (jump === 0) held = { ...held, newest: Math.max(held.newest, state.clock) };
           return jump;
         },
         jump: () => guard.jump(state.clock),
         setBack: () => guard.setBack(state.clock),
-        allow: () => guard.allow(state.clock),
+        allow: () => guard.trust(state.clock),
         confirm: (other: number) => guard.confirm(state.clock, other),
         /** Restamps the store in a new epoch. */
         restamp(): void {
           guard.inEpoch('another');
           held = { ...held, newest: state.clock };
-          guard.allow(state.clock, 'restamped');
-          held = { ...held, reading: parseReading(guard.toKeep(state.clock)) };
+          guard.trust(state.clock, 'restamped');
+          held = { ...held, reading: parseReading(guard.readingToStore(state.clock)) };
         },
       };
     },
@@ -209,10 +214,10 @@ test('with a database server, its clock counts, and the clock of this machine is
   for (const own of [NOON - 2 * DAY, NOON, NOON + 2 * DAY]) {
     t.mock.timers.reset();
     t.mock.timers.enable({ apis: ['Date'], now: own });
-    const clock = stampClock(undefined, { machine });
-    clock.note(NOON, '', { reading: { boot: 'here', clock: NOON, uptime: HOUR }, newest: NOON });
+    const clock = makeServerClock(undefined, { machine });
+    clock.recordReading(NOON, '', { reading: { boot: 'here', clock: NOON, uptime: HOUR }, newest: NOON });
     t.mock.timers.setTime(own + 5 * DAY);
-    assert.deepEqual([clock.jump(), clock.setBack(), clock.now(), clock.given()], [0, 0, NOON, null]);
+    assert.deepEqual([clock.jump(), clock.setBack(), clock.now(), clock.passedTime()], [0, 0, NOON, null]);
   }
 });
 
@@ -226,11 +231,11 @@ test('a server whose clock was set is detected by the reading that the store kee
     [-2 * DAY, true, 0, 0],
     [HOUR, false, 0, 0],
   ] as const) {
-    const clock = stampClock(undefined, { machine, allowClockJump });
-    clock.note(NOON + set, '', { reading, newest: NOON });
+    const clock = makeServerClock(undefined, { machine, allowClockJump });
+    clock.recordReading(NOON + set, '', { reading, newest: NOON });
     assert.deepEqual([clock.jump(), clock.setBack()], [jump, setBack]);
     assert.equal(clock.now(), NOON + set - jump);
-    assert.equal(clock.given(), jump === 0 ? null : NOON);
+    assert.equal(clock.passedTime(), jump === 0 ? null : NOON);
   }
 });
 
@@ -241,7 +246,7 @@ test('a stored reading that is invalid is ignored', () => {
 });
 
 test('spans are written in the largest unit of which they have at least one and a half', () => {
-  assert.deepEqual([1500, 80 * SECOND, 119 * 60 * SECOND, 35 * HOUR, 2 * DAY].map(spanText), [
+  assert.deepEqual([1500, 80 * SECOND, 119 * 60 * SECOND, 35 * HOUR, 2 * DAY].map(durationText), [
     '1.5 seconds',
     '80.0 seconds',
     '2.0 hours',

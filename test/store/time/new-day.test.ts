@@ -43,11 +43,11 @@ test('from midnight on reads use the rules of the new day at once, while the wor
   assert.equal(works.length, 1);
   // Another process had the lock: reads do not fail, and the work is repeated after a while.
   works[0]?.reject(new Error('busy'));
-  await newDay.ended();
+  await newDay.whenIdle();
   newDay.modelAt(STORED, MIDNIGHT);
   assert.equal(works.length, 2, 'a minute has passed since the last attempt');
   works[1]?.reject(new Error('busy'));
-  await newDay.ended();
+  await newDay.whenIdle();
   elapsed += 4999;
   newDay.modelAt(STORED, MIDNIGHT);
   assert.equal(works.length, 2);
@@ -55,7 +55,7 @@ test('from midnight on reads use the rules of the new day at once, while the wor
   newDay.modelAt(STORED, MIDNIGHT);
   assert.equal(works.length, 3);
   works[2]?.resolve();
-  await newDay.ended();
+  await newDay.whenIdle();
 });
 
 test('a day whose work has failed for a minute is reported, until it succeeds', async () => {
@@ -70,7 +70,7 @@ test('a day whose work has failed for a minute is reported, until it succeeds', 
   );
   const tryOnce = async (): Promise<void> => {
     newDay.modelAt(STORED, MIDNIGHT);
-    await newDay.ended();
+    await newDay.whenIdle();
     elapsed += 5000;
   };
   for (let times = 1; times < 12; times++) {

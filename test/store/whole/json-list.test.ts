@@ -1,8 +1,8 @@
-/** faultIn() agrees with a JSON parser, for valid lists and for lists with changed bytes. */
+/** findSyntaxError() agrees with a JSON parser, for valid lists and for lists with changed bytes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { faultIn } from '../../../src/store/whole/json-list.ts';
+import { findSyntaxError } from '../../../src/store/whole/json-list.ts';
 
 const RUNS = process.env.PLAT_FULL === '1' ? 200_000 : 5000;
 
@@ -17,7 +17,7 @@ function isList(text: string): boolean {
 }
 
 const fault = (text: string, follows = false): number | undefined =>
-  faultIn(Buffer.from(text, 'latin1'), follows);
+  findSyntaxError(Buffer.from(text, 'latin1'), follows);
 
 test('a list of values has no fault, however it is written', () => {
   const values = fc.array(fc.jsonValue({ maxDepth: 4 }), { minLength: 1, maxLength: 5 });
@@ -25,14 +25,15 @@ test('a list of values has no fault, however it is written', () => {
   fc.assert(
     fc.property(values, spaces, (list, space) => {
       const text = list.map((each) => JSON.stringify(each, null, space)).join(',');
-      assert.equal(faultIn(Buffer.from(text)), undefined);
-      assert.equal(faultIn(Buffer.from(`,${text}`), true), undefined);
-      assert.equal(faultIn(Buffer.from(`,${text}`)), 0);
-      assert.equal(faultIn(Buffer.from(text), true), 0);
+      assert.equal(findSyntaxError(Buffer.from(text)), undefined);
+      assert.equal(findSyntaxError(Buffer.from(`,${text}`), true), undefined);
+      assert.equal(findSyntaxError(Buffer.from(`,${text}`)), 0);
+      assert.equal(findSyntaxError(Buffer.from(text), true), 0);
       for (const cut of [1, 3]) {
         const shorter = text.slice(0, -cut);
         const isEmpty = shorter.trim() === '';
-        if (!isEmpty) assert.equal(faultIn(Buffer.from(shorter)) === undefined, isList(shorter), shorter);
+        if (!isEmpty)
+          assert.equal(findSyntaxError(Buffer.from(shorter)) === undefined, isList(shorter), shorter);
       }
     }),
     { numRuns: RUNS / 10, seed: 20_261_122 },
@@ -64,7 +65,7 @@ test('a text with changed bytes has a fault exactly if a JSON parser rejects it'
       const changed = bytes.toString('latin1');
       const isWhole = isList(changed);
       if (!isWhole) broken++;
-      assert.equal(faultIn(bytes) === undefined, isWhole, JSON.stringify(changed));
+      assert.equal(findSyntaxError(bytes) === undefined, isWhole, JSON.stringify(changed));
     }),
     { numRuns: RUNS, seed: 20_261_122 },
   );

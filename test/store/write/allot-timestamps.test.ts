@@ -3,22 +3,26 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { timestampFromMicroseconds } from '../../../src/dictionary/index.ts';
-import { allot, PER_MILLISECOND, type Room } from '../../../src/store/write/allot-timestamps.ts';
+import {
+  allotTimestamps,
+  PER_MILLISECOND,
+  type TimestampRoom,
+} from '../../../src/store/write/allot-timestamps.ts';
 
 const NOON = Date.parse('2026-06-01T12:00:00Z');
 const MILLISECOND = 1000;
 const SLOT = MILLISECOND / PER_MILLISECOND;
 
-const room = (fields: Partial<Room> = {}): Room => ({
+const room = (fields: Partial<TimestampRoom> = {}): TimestampRoom => ({
   ...{ now: NOON + 500, promised: 0, last: undefined, isFilling: false, isGoingOn: false },
   ...fields,
 });
 
-const texts = (count: number, fields: Partial<Room> = {}): string[] =>
-  allot(count, room(fields)).map((moment) => timestampFromMicroseconds(moment).slice(11));
+const texts = (count: number, fields: Partial<TimestampRoom> = {}): string[] =>
+  allotTimestamps(count, room(fields)).map((moment) => timestampFromMicroseconds(moment).slice(11));
 
 /** The first, the second, and the last. */
-const ends = (count: number, fields: Partial<Room>): (string | undefined)[] => {
+const ends = (count: number, fields: Partial<TimestampRoom>): (string | undefined)[] => {
   const all = texts(count, fields);
   return [all[0], all[1], all.at(-1)];
 };
@@ -37,9 +41,9 @@ describe('the timestamps of a commit', () => {
 
   it('of many records in an empty resource begin early enough for a thousand further commits of that size', () => {
     assert.deepEqual(ends(100, {}), ['11:58:20.500Z', '11:58:20.501Z', '11:58:20.599Z']);
-    const first = allot(1000, room());
+    const first = allotTimestamps(1000, room());
     const last = first.at(-1) ?? 0;
-    const next = allot(1000, room({ now: NOON + 700, last, isFilling: true }));
+    const next = allotTimestamps(1000, room({ now: NOON + 700, last, isFilling: true }));
     assert.equal(next[0], last + MILLISECOND, 'the next commit continues after the first');
     assert.equal((next.at(-1) ?? 0) - last, 1001 * MILLISECOND, 'one whole second is left out');
   });
@@ -52,7 +56,7 @@ describe('the timestamps of a commit', () => {
   it('of six hundred commits that each move a thousand records in a tenth of a second are not ahead of the clock', () => {
     let last = (NOON - 3_600_000) * MILLISECOND;
     for (let now = NOON; now < NOON + 60_000; now += 100) {
-      last = allot(1000, room({ now, last })).at(-1) ?? Number.NaN;
+      last = allotTimestamps(1000, room({ now, last })).at(-1) ?? Number.NaN;
       assert.ok(last <= now * MILLISECOND);
     }
   });
@@ -135,7 +139,7 @@ describe('for any available milliseconds', () => {
       fc.property(counts, rooms, (count, given) => {
         // A store's clock is never before its promises and timestamps (commit-timestamps.ts).
         const now = Math.max(given.now, given.promised, Math.floor((given.last ?? 0) / 1000));
-        const moments = allot(count, { ...given, now });
+        const moments = allotTimestamps(count, { ...given, now });
         assert.equal(moments.length, count);
         let before = given.last ?? Number.NEGATIVE_INFINITY;
         for (const moment of moments) {

@@ -33,7 +33,7 @@ const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
  *
  * @throws PlatError `usage`
  */
-export function postgresAddress(text: string): PostgresAddress {
+export function parsePostgresAddress(text: string): PostgresAddress {
   const [base = '', query = ''] = text.split('?', 2);
   const parameters = new URLSearchParams(query);
   const schema = parameters.get('schema') ?? DEFAULT_SCHEMA;

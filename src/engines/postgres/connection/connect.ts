@@ -1,16 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
 import { Pool, type PoolClient } from 'pg';
 import { platError } from '../../../errors/index.ts';
-import { FairQueue, refused } from '../../../shared/fair-queue.ts';
-import { patiently } from '../../../shared/patiently.ts';
-import { within } from '../../../shared/within.ts';
+import { FairQueue, overloadedError } from '../../../shared/fair-queue.ts';
+import { retryTransient } from '../../../shared/patiently.ts';
+import { settlesWithin } from '../../../shared/within.ts';
 import type { Lane } from '../../../store/read/lanes.ts';
 import type { PostgresAddress } from './address.ts';
 import { isWithoutConnections } from './errors.ts';
 import { openSocket, watchRows } from './row-bytes.ts';
 
 /** Timeouts for a server, in milliseconds. */
-export interface Patience {
+export interface Timeouts {
   /** For a connection, idle or new. */
   readonly connect: number;
   /** For the small reads of every request: its key, and the state of the store. */
@@ -21,7 +21,7 @@ export interface Patience {
   readonly large: number;
 }
 
-export const PATIENCE: Patience = { connect: 5000, small: 10_000, write: 60_000, large: 3_600_000 };
+export const TIMEOUTS: Timeouts = { connect: 5000, small: 10_000, write: 60_000, large: 3_600_000 };
 
 /** Milliseconds after which an idle connection is closed. */
 const IDLE = 60_000;
@@ -41,13 +41,13 @@ interface PoolOptions {
 }
 
 /** Milliseconds in which short statements can still finish. */
-const SOON = 250;
+const CLOSE_GRACE_PERIOD = 250;
 
 /** The number of requests that may wait for a connection; more are rejected, so that clients retry later. */
 const LONGEST_QUEUE = 500;
 
 /** Milliseconds between two attempts to connect to a server that has reached its connection limit. */
-const PAUSE = 50;
+const CONNECT_RETRY_INTERVAL = 50;
 
 /** A pool of connections whose search path contains the tables and functions of one store. */
 export class StorePool extends Pool {
@@ -62,7 +62,7 @@ export class StorePool extends Pool {
   readonly #lent = new Set<PoolClient>();
 
   constructor(address: PostgresAddress, options: PoolOptions = {}) {
-    const { most = 1, isLane = false, statement = 0, connect = PATIENCE.connect } = options;
+    const { most = 1, isLane = false, statement = 0, connect = TIMEOUTS.connect } = options;
     super({
       connectionString: address.connectionString,
       min: isLane ? 1 : 0,
@@ -107,7 +107,7 @@ export class StorePool extends Pool {
   async close(): Promise<void> {
     const ended = this.end();
     this.queue.close(() => platError('storeUnavailable', {}));
-    if (!(await within(SOON, ended))) {
+    if (!(await settlesWithin(CLOSE_GRACE_PERIOD, ended))) {
       for (const { connection } of this.#lent) connection.stream.destroy();
     }
     await ended;
@@ -119,19 +119,19 @@ export class StorePool extends Pool {
 
   /** A connection; `release` returns it. @throws PlatError `overloaded` if all connections remain in use */
   async take(): Promise<PoolClient> {
-    if (this.waitingCount >= LONGEST_QUEUE) throw refused();
+    if (this.waitingCount >= LONGEST_QUEUE) throw overloadedError();
     const connected = async (): Promise<PoolClient> => {
       try {
         return await this.connect();
       } catch (error) {
         // All connections of this process are in use, although the server may have more.
-        throw this.totalCount >= this.options.max && isWaitingTooLong(error) ? refused() : error;
+        throw this.totalCount >= this.options.max && isWaitingTooLong(error) ? overloadedError() : error;
       }
     };
     // A server that has reached its connection limit is tried until one of this process's connections is released, or one of another
     // process ends.
-    const waiting = { passes: isWithoutConnections, patience: this.#connect, pause: PAUSE };
-    return patiently(connected, { ...waiting, sleep: setTimeout });
+    const waiting = { passes: isWithoutConnections, patience: this.#connect, pause: CONNECT_RETRY_INTERVAL };
+    return retryTransient(connected, { ...waiting, sleep: setTimeout });
   }
 }
 
@@ -157,7 +157,7 @@ export interface Lanes extends Readonly<Record<Lane, StorePool>> {
   /**
    * Opens one connection per lane up front and keeps it, so that no lane is starved when the server reaches its connection limit.
    */
-  warm(): Promise<void>;
+  openConnections(): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -165,7 +165,7 @@ export interface Lanes extends Readonly<Record<Lane, StorePool>> {
 const SMALL = 4;
 const RECORDS = 4;
 
-export function connectLanes(address: PostgresAddress, { small, large, connect }: Patience): Lanes {
+export function connectLanes(address: PostgresAddress, { small, large, connect }: Timeouts): Lanes {
   const most = Math.max(1, Math.floor(address.connections / 3));
   const lane = (connections: number, statement: number): StorePool =>
     new StorePool(address, { most: connections, isLane: true, statement, connect });
@@ -189,5 +189,5 @@ export function connectLanes(address: PostgresAddress, { small, large, connect }
     // A connection that cannot be opened now is opened when it is needed.
     await Promise.allSettled(Object.values(pools).map(async (pool) => (await pool.connect()).release()));
   };
-  return { ...pools, work: { pages: turns, searches: turns }, warm, end };
+  return { ...pools, work: { pages: turns, searches: turns }, openConnections: warm, end };
 }

@@ -1,13 +1,13 @@
 /** What the errors of a server, and of the way to it, mean. No message contains the password of an address. */
 import { Client } from 'pg';
 import { platError } from '../../../errors/index.ts';
-import { NO_LIST } from '../../../records/damage.ts';
+import { NOT_A_LIST } from '../../../records/damage.ts';
 import { codeOf, messageOf } from '../../../shared/error-code.ts';
-import { damageOf, explained, type Trouble } from '../../../store/explain.ts';
+import { damageOf, explainError, type Trouble } from '../../../store/explain.ts';
 import type { PostgresAddress } from './address.ts';
 
 /** Seconds after which a client may retry if the server is starting, stopping or full. */
-const AGAIN = 5;
+const RETRY_AFTER_SECONDS = 5;
 
 /**
  * SQLSTATE codes and classes (PostgreSQL, appendix A) for a server that is temporarily unavailable. They include that of a server
@@ -33,10 +33,11 @@ const hasCode =
     codes.includes(codeOf(error) ?? '');
 
 /** Whether a standby cancels a query that conflicts with recovery, or refuses a connection. */
-const isInTheWay = hasCode('40001', '40P01', TOO_MANY_CONNECTIONS);
+const isRecoveryConflict = hasCode('40001', '40P01', TOO_MANY_CONNECTIONS);
 
 /** Whether a read may be retried on another server. */
-export const isGone = (error: unknown): boolean => isUnavailable(error) || isInTheWay(error);
+export const mayRetryElsewhere = (error: unknown): boolean =>
+  isUnavailable(error) || isRecoveryConflict(error);
 
 /** Whether the server has reached its connection limit. */
 export const isWithoutConnections = hasCode(TOO_MANY_CONNECTIONS);
@@ -67,21 +68,25 @@ const isNoJson = (error: unknown): boolean =>
   String(error.routine).startsWith('json');
 
 /** Why the server cannot hold a record: data_exception, program_limit_exceeded. */
-export const refusalIn = (error: unknown): string | undefined =>
+export const refusalOf = (error: unknown): string | undefined =>
   /^(22|54)...$/.test(codeOf(error) ?? '') ? `The store cannot hold it: ${serverSays(error)}` : undefined;
 
 /** The server's error as the user gets it; an unknown one is returned unchanged. */
 export const translateError = (error: unknown, address: PostgresAddress, seconds: number): unknown =>
-  explained(error, { store: address.name, seconds }, (own) => troubleIn(own, address, seconds));
+  explainError(error, { store: address.name, seconds }, (own) => troubleIn(own, address, seconds));
 
 /** The same for an error of opening a store: what cannot be reached is named, with the reason. */
 export function openingError(error: unknown, address: PostgresAddress): unknown {
-  if (!isUnavailable(error) && !isNoServer(error)) return translateError(error, address, 0);
+  if (!isUnavailable(error) && !isNotPostgres(error)) return translateError(error, address, 0);
   const code = codeOf(error) ?? '';
   const words = NETWORK[code];
   const why = words === undefined ? messageOf(error) || code : `${words} (${code})`;
-  const reason = `${why}; ${placeOf(address).text}`;
-  return platError('storeUnreachable', { store: address.name, reason }, { cause: error, retryAfter: AGAIN });
+  const reason = `${why}; ${serverOf(address).text}`;
+  return platError(
+    'storeUnreachable',
+    { store: address.name, reason },
+    { cause: error, retryAfter: RETRY_AFTER_SECONDS },
+  );
 }
 
 /** Descriptions of network errors. */
@@ -97,11 +102,11 @@ const NETWORK: Readonly<Record<string, string>> = {
 };
 
 /** Whether the response did not come from a PostgreSQL server, or contradicts the address. */
-const isNoServer = (error: unknown): boolean =>
+const isNotPostgres = (error: unknown): boolean =>
   error instanceof Error && /does not support SSL|unexpected message|invalid response/i.test(error.message);
 
 /** Where an address leads, as the driver reads it. */
-function placeOf({ connectionString }: PostgresAddress) {
+function serverOf({ connectionString }: PostgresAddress) {
   const { host, port, user, database = user } = new Client({ connectionString });
   return { user, database, text: `host ${host}, port ${port}, database ${database}` };
 }
@@ -111,8 +116,8 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
   '57014': { kind: 'timed-out' }, // query_canceled
   '22003': { kind: 'out-of-range' }, // numeric_value_out_of_range
   '2201B': { kind: 'too-complex' }, // invalid_regular_expression: every translated one is valid
-  '53200': { kind: 'overloaded', seconds: AGAIN }, // out_of_memory, also of that for locks
-  [TOO_MANY_CONNECTIONS]: { kind: 'overloaded', seconds: AGAIN },
+  '53200': { kind: 'overloaded', seconds: RETRY_AFTER_SECONDS }, // out_of_memory, also of that for locks
+  [TOO_MANY_CONNECTIONS]: { kind: 'overloaded', seconds: RETRY_AFTER_SECONDS },
   [LOCK_NOT_AVAILABLE]: { kind: 'busy' },
   '40001': { kind: 'busy' }, // serialization_failure
   '40P01': { kind: 'busy' }, // deadlock_detected
@@ -122,10 +127,10 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
 function troubleIn(error: unknown, address: PostgresAddress, seconds: number): Trouble | undefined {
   const damage = damageIn(error);
   if (damage !== undefined) return { kind: 'damaged', reason: damage };
-  if (isUnavailable(error)) return { kind: 'unavailable', retryAfter: AGAIN };
+  if (isUnavailable(error)) return { kind: 'unavailable', retryAfter: RETRY_AFTER_SECONDS };
   const code = codeOf(error) ?? '';
   const denied = (why: string): Trouble => {
-    const reason = `${why} (${placeOf(address).text})`;
+    const reason = `${why} (${serverOf(address).text})`;
     return {
       kind: 'error',
       error: platError('storeDenied', { store: address.name, reason }, { cause: error }),
@@ -133,14 +138,14 @@ function troubleIn(error: unknown, address: PostgresAddress, seconds: number): T
   };
   switch (code) {
     case '3D000': // invalid_catalog_name
-      return denied(`the server has no database ${placeOf(address).database}`);
+      return denied(`the server has no database ${serverOf(address).database}`);
     case '28000':
     case '28P01': // invalid_password
-      return denied(`the server refuses the user ${placeOf(address).user}: ${messageOf(error)}`);
+      return denied(`the server refuses the user ${serverOf(address).user}: ${messageOf(error)}`);
     case '42501': // insufficient_privilege
       return denied(serverSays(error));
   }
-  if (isNoJson(error)) return { kind: 'damaged', reason: NO_LIST };
+  if (isNoJson(error)) return { kind: 'damaged', reason: NOT_A_LIST };
   // integrity_constraint_violation (a class), program_limit_exceeded
   if (/^23...$/.test(code)) return { kind: 'in-the-way' };
   if (code === '54000' && seconds > 0) return { kind: 'too-large' };

@@ -11,7 +11,7 @@ import type { Client, PoolClient, QueryConfig } from 'pg';
  * Receives a row: the number of its values (2 bytes), then the length of each (4 bytes; -1: null) and its bytes. The buffer may be
  * reused after the call.
  */
-type TakeRow = (bytes: Buffer, start: number) => void;
+type ReceiveRow = (bytes: Buffer, start: number) => void;
 
 /** The header of a message: its type, and the length of what follows the type. */
 const HEADER = 5;
@@ -54,18 +54,18 @@ export function watchRows(client: PoolClient): void {
   stream.removeAllListeners('data');
   const wire = new Wire((chunk) => Reflect.apply(driver, stream, [chunk]));
   wires.set(client, wire);
-  stream.on('data', (chunk: Buffer) => wire.hear(chunk));
+  stream.on('data', (chunk: Buffer) => wire.receive(chunk));
 }
 
 const asIs = (value: never): unknown => value;
 
-/** A statement whose rows are passed to `take` instead of the driver. */
-export function takingRows(client: Client, statement: QueryConfig, take: TakeRow): QueryConfig {
+/** A statement whose rows are passed to `setRowReceiver` instead of the driver. */
+export function withRowReceiver(client: Client, statement: QueryConfig, take: ReceiveRow): QueryConfig {
   const wire = wires.get(client);
   if (wire === undefined) throw new Error('Nothing watches the rows of this connection');
   // The driver calls `getTypeParser` when the rows of a statement begin.
   const getTypeParser = (): typeof asIs => {
-    wire.take(take);
+    wire.setRowReceiver(take);
     return asIs;
   };
   return { ...statement, types: { getTypeParser } };
@@ -73,7 +73,7 @@ export function takingRows(client: Client, statement: QueryConfig, take: TakeRow
 
 class Wire {
   readonly #driver: (chunk: Buffer) => void;
-  #take: TakeRow | undefined;
+  #take: ReceiveRow | undefined;
   /** The type of the current message, and the number of its bytes that have not arrived. */
   #type = 0;
   #left = 0;
@@ -90,12 +90,12 @@ class Wire {
     this.#driver = driver;
   }
 
-  /** @param take takes the rows of the statement whose rows begin now */
-  take(take: TakeRow): void {
+  /** @param setRowReceiver takes the rows of the statement whose rows begin now */
+  setRowReceiver(take: ReceiveRow): void {
     this.#take = take;
   }
 
-  hear(chunk: Buffer): void {
+  receive(chunk: Buffer): void {
     /** The start of the bytes that must still be passed to the driver. */
     let begin = 0;
     let at = 0;

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { PoolClient, QueryResult } from 'pg';
 import { type BoundValue, render, type Sql, type Statement, valuesFor } from '../../../compile/fragment.ts';
 import { BoundedCache } from '../../../shared/bounded-cache.ts';
-import { perObject } from '../../../shared/per-object.ts';
-import { type Watch, watch } from '../../../shared/unresponsive.ts';
+import { memoizePerObject } from '../../../shared/per-object.ts';
+import { startWatchdog, type Watchdog } from '../../../shared/unresponsive.ts';
 import type { Slots } from '../../../store/read/read-steps.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import { postgresDialect } from '../dialect.ts';
@@ -24,13 +24,13 @@ export interface Statements extends Session {
 export interface ServerSession extends Statements {
   readonly client: PoolClient;
   /** Ends the connection when the server does not respond. */
-  readonly watch: Watch;
+  readonly watch: Watchdog;
 }
 
 type Work<T> = (session: ServerSession) => Promise<T>;
 
 /** How a connection is lent. */
-interface Lending {
+interface LoanOptions {
   /** The time limit of each statement in milliseconds; absent: that of the pool. */
   readonly milliseconds?: number;
   /** The caller that waits in the pool's queue; absent: the store itself, which does not. */
@@ -42,7 +42,7 @@ export interface Loan extends Disposable {
   /** Works on the connection. An error that is thrown synchronously becomes a rejection. */
   run<T>(work: Work<T>): Promise<T>;
   /** Sets work such as the end of a transaction, which is started when the scope is left, without waiting for it. */
-  endWith(ending: Work<unknown>): void;
+  runAtEnd(ending: Work<unknown>): void;
 }
 
 /**
@@ -50,15 +50,15 @@ export interface Loan extends Disposable {
  * whatever throws in the scope, the connection returns to its pool when the scope is left. A connection that was lost,
  * or that is still inside a transaction then, is closed and not used again.
  */
-export async function borrow(pool: StorePool, { milliseconds, name }: Lending = {}): Promise<Loan> {
+export async function borrow(pool: StorePool, { milliseconds, name }: LoanOptions = {}): Promise<Loan> {
   using taken = new DisposableStack();
-  if (name !== undefined) taken.use(await pool.queue.enter(name));
+  if (name !== undefined) taken.use(await pool.queue.acquire(name));
   const client = await pool.take();
   let isLost = true; // until it can be lent
   taken.defer(() => client.release(isLost || client.getTransactionStatus() !== IDLE || isFull(client)));
   const limit = milliseconds === undefined ? pool.limit : Math.max(1, Math.round(milliseconds));
   limitStatements(client, limit, pool.limit);
-  const watching = watch(client.connection.stream, limit);
+  const watching = startWatchdog(client.connection.stream, limit);
   taken.defer(watching.end);
   const session = sessionOn(client, watching);
   isLost = false;
@@ -75,7 +75,7 @@ export async function borrow(pool: StorePool, { milliseconds, name }: Lending = 
   const giveBack = (): void => held.dispose();
   return {
     run,
-    endWith(work) {
+    runAtEnd(work) {
       ending = work;
     },
     [Symbol.dispose]() {
@@ -103,37 +103,37 @@ function limitStatements(client: PoolClient, milliseconds: number, usual: number
 /**
  * The number of statements that a connection keeps prepared. Beyond it, the oldest is replaced, which frees memory of the server.
  */
-const MOST = 400;
+const MAX_PREPARED = 400;
 
 /** The names of statements, by text. */
 const names = new BoundedCache<string>('names of statements', { entries: 2000, bytes: 16 * 1024 * 1024 });
-const preparedOn = perObject((_: PoolClient) => new Set<string>());
+const preparedOn = memoizePerObject((_: PoolClient) => new Set<string>());
 
 /** The name of a prepared statement; the same text always has the same name. */
-export function keepPrepared(client: PoolClient, text: string): string {
+export function prepareName(client: PoolClient, text: string): string {
   const name = nameOf(text);
   preparedOn(client).add(name);
   return name;
 }
 
-const isFull = (client: PoolClient): boolean => preparedOn(client).size > MOST;
+const isFull = (client: PoolClient): boolean => preparedOn(client).size > MAX_PREPARED;
 
 /** Bytes of a name. */
-const NAME = 40;
+const NAME_BYTES = 40;
 
 function nameOf(text: string): string {
   const known = names.get(text);
   if (known !== undefined) return known;
   const made = hash('sha256', text, 'base64url').slice(0, 22);
-  return names.put(text, made, NAME);
+  return names.put(text, made, NAME_BYTES);
 }
 
 /** Statements with values recur, so the server keeps them prepared. */
-function sessionOn(client: PoolClient, watch: Watch): ServerSession {
+function sessionOn(client: PoolClient, watch: Watchdog): ServerSession {
   const query = (statement: Sql | string, given?: readonly Bindable[]): Promise<QueryResult<Row>> => {
     if (typeof statement === 'string') {
       if (given === undefined) return client.query<Row>(statement);
-      const name = keepPrepared(client, statement);
+      const name = prepareName(client, statement);
       return client.query<Row>({ name, text: statement, values: [...given] });
     }
     const rendered = render(statement, postgresDialect.placeholder);
@@ -174,24 +174,24 @@ export async function inTransaction<T>(
 }
 
 /** Gives a transaction more time for each of its statements, in milliseconds. */
-export async function allow({ run, watch }: ServerSession, milliseconds: number): Promise<void> {
+export async function extendTimeLimit({ run, watch }: ServerSession, milliseconds: number): Promise<void> {
   await run(`SET LOCAL statement_timeout = ${milliseconds}`);
-  watch.allow(milliseconds);
+  watch.setTimeLimit(milliseconds);
 }
 
 /** Represents the NUL character, which PostgreSQL's texts cannot contain, in bound values such as keys of paths. */
-const NO_CHARACTER = '\u{10ffff}';
+const NUL_SUBSTITUTE = '\u{10ffff}';
 
 /** The values of a statement, for `pg`. */
 export const bindings = (statement: Statement, slots: Slots = {}): (BoundValue | readonly string[])[] =>
   valuesFor<BoundValue | readonly string[]>(statement, slots, storable, (texts) => texts.map(withoutNul));
 
 const withoutNul = (text: string): string =>
-  text.includes('\0') ? text.replaceAll('\0', NO_CHARACTER) : text;
+  text.includes('\0') ? text.replaceAll('\0', NUL_SUBSTITUTE) : text;
 const storable = (value: BoundValue): BoundValue => (typeof value === 'string' ? withoutNul(value) : value);
 
 /** A session for single statements, each on any idle connection of a pool. */
-export const sessionOf = (pool: StorePool): Statements => ({
+export const poolSession = (pool: StorePool): Statements => ({
   dialect: postgresDialect,
   rows: (...given) => withSession(pool, ({ rows }) => rows(...given)),
   run: (...given) => withSession(pool, ({ run }) => run(...given)),

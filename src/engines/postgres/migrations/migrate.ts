@@ -6,7 +6,7 @@ import { readMeta, readModel, writeMeta } from '../../../store/state/meta.ts';
 import type { StorePool } from '../connection/connect.ts';
 import { isLockTimeout } from '../connection/errors.ts';
 import type { ServerSession } from '../connection/session.ts';
-import { applyTables, mendView } from '../tables/tables.ts';
+import { applyTables, repairView } from '../tables/tables.ts';
 import { underLock } from '../writing/lock.ts';
 import { MIGRATIONS, type Migration } from './steps.ts';
 
@@ -15,10 +15,10 @@ import { MIGRATIONS, type Migration } from './steps.ts';
  * queue behind it, so it gives up early and pauses.
  */
 const LOCK_PATIENCE = 200;
-const REST = 500;
+const RETRY_INTERVAL = 500;
 
 /** The first layout in which the sequence of changes has an entry for every record. */
-const LISTS_RECORDS = 4;
+const FIRST_LAYOUT_WITH_ENTRIES = 4;
 
 /** About a minute, if reads keep the lock. */
 const TRIES = 100;
@@ -34,7 +34,7 @@ export interface MigrateOptions {
  * fails leaves the store at the previous layout.
  */
 export async function migrateStore(pool: StorePool, options: MigrateOptions = {}): Promise<void> {
-  const { migrations = MIGRATIONS, rest = () => setTimeout(REST) } = options;
+  const { migrations = MIGRATIONS, rest = () => setTimeout(RETRY_INTERVAL) } = options;
   for (let tries = 1; ; tries++) {
     const outcome = await migrateOnce(pool, migrations, tries === TRIES);
     if (outcome === 'done') return;
@@ -46,7 +46,7 @@ export async function migrateStore(pool: StorePool, options: MigrateOptions = {}
 type Outcome = 'done' | 'moved' | 'in the way';
 
 /** Thrown to roll back a step, since readers hold a lock that it needs. */
-class InTheWay extends Error {}
+class LockUnavailable extends Error {}
 
 async function migrateOnce(
   pool: StorePool,
@@ -61,9 +61,9 @@ async function migrateOnce(
     try {
       await step.run(session);
       if (step.layout === LAYOUT_VERSION) await extendAll(session);
-      if (step.layout === LISTS_RECORDS) await logStored(session, await readModel(session));
+      if (step.layout === FIRST_LAYOUT_WITH_ENTRIES) await logStored(session, await readModel(session));
     } catch (error) {
-      throw isLastTry || !isLockTimeout(error) ? error : new InTheWay();
+      throw isLastTry || !isLockTimeout(error) ? error : new LockUnavailable();
     }
     const { oldestReader, oldestWriter } = step;
     // Reads that began before the step belong to the previous generation, and are repeated or rejected.
@@ -78,7 +78,7 @@ async function migrateOnce(
   try {
     return await underLock(pool, move, { known: migrations.at(-1)?.layout });
   } catch (error) {
-    if (error instanceof InTheWay) return 'in the way';
+    if (error instanceof LockUnavailable) return 'in the way';
     throw error;
   }
 }
@@ -88,6 +88,6 @@ async function extendAll(session: ServerSession): Promise<void> {
   const model = await readModel(session);
   await applyTables(session, model, true);
   for (const layout of storedLayouts(model)) {
-    if (layout.search !== undefined) await mendView(session, model, layout);
+    if (layout.search !== undefined) await repairView(session, model, layout);
   }
 }

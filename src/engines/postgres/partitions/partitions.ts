@@ -12,7 +12,7 @@ import type { ServerSession } from '../connection/session.ts';
 const MOST_AT_ONCE = 10;
 
 /** Thrown if records belong to systems without partitions. */
-export class NewSystems extends Error {
+export class MissingPartitions extends Error {
   readonly systems: readonly string[];
 
   constructor(systems: readonly string[]) {
@@ -22,7 +22,7 @@ export class NewSystems extends Error {
 }
 
 /** The number of the partition for records without a system. */
-const WITHOUT = 0;
+const NO_SYSTEM = 0;
 
 /** Names of systems are arbitrary, so partitions are named by number (`plat_partitions`). */
 function partitionOf(table: string, number: number): string {
@@ -34,7 +34,12 @@ function partitionOf(table: string, number: number): string {
  * A partition is created separately from its table, which is then locked only against other schema changes, not against
  * reads or writes (SHARE UPDATE EXCLUSIVE). There is no default partition, which would also be locked and scanned.
  */
-function creation({ client }: ServerSession, table: string, number: number, system: string | null): string {
+function createPartitionStatement(
+  { client }: ServerSession,
+  table: string,
+  number: number,
+  system: string | null,
+): string {
   const partition = partitionOf(table, number);
   const value = system === null ? 'NULL' : client.escapeLiteral(system);
   return `CREATE TABLE "${partition}" (LIKE "${table}" INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION);
@@ -58,17 +63,21 @@ export async function partitionTable(
   systems: Systems,
 ): Promise<void> {
   if (!isPartitioned || systems === undefined) return;
-  await session.run(creation(session, name, WITHOUT, null));
-  for (const [system, number] of systems) await session.run(creation(session, name, number, system));
+  await session.run(createPartitionStatement(session, name, NO_SYSTEM, null));
+  for (const [system, number] of systems)
+    await session.run(createPartitionStatement(session, name, number, system));
 }
 
 /** The names of the partitions of a table. */
 export const partitionsOf = ({ name, isPartitioned }: Table, systems: Systems): string[] =>
   isPartitioned && systems !== undefined
-    ? [WITHOUT, ...systems.values()].map((number) => partitionOf(name, number))
+    ? [NO_SYSTEM, ...systems.values()].map((number) => partitionOf(name, number))
     : [];
 
-async function withoutPartitions(session: ServerSession, systems: readonly string[]): Promise<string[]> {
+async function systemsWithoutPartitions(
+  session: ServerSession,
+  systems: readonly string[],
+): Promise<string[]> {
   if (systems.length === 0) return [];
   const text = 'SELECT system FROM plat_partitions WHERE system = ANY($1::text[])';
   const known = new Set((await session.rows(text, [systems])).map(({ system }) => system));
@@ -77,19 +86,19 @@ async function withoutPartitions(session: ServerSession, systems: readonly strin
 
 /**
  * Creates the partitions of new systems in all tables.
- * @param apart runs work in a transaction of its own: all at once would take long, and more locks than a server has room for
+ * @param runSeparately runs work in a transaction of its own: all at once would take long, and more locks than a server has room for
  */
 export async function makePartitions(
   systems: Iterable<string>,
-  apart: (work: (session: ServerSession) => Promise<void>) => Promise<void>,
+  runSeparately: (work: (session: ServerSession) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   for (const some of chunked([...new Set(systems)], MOST_AT_ONCE)) {
-    await apart((session) => makeSome(session, some));
+    await runSeparately((session) => makeSome(session, some));
   }
 }
 
 async function makeSome(session: ServerSession, systems: readonly string[]): Promise<void> {
-  const fresh = await withoutPartitions(session, systems);
+  const fresh = await systemsWithoutPartitions(session, systems);
   if (fresh.length === 0) return;
   const tables = await session.rows(
     `SELECT relname AS name FROM pg_class
@@ -98,24 +107,24 @@ async function makeSome(session: ServerSession, systems: readonly string[]): Pro
   );
   for (const system of fresh) {
     const [row] = await session.rows(
-      `INSERT INTO plat_partitions SELECT $1, coalesce(max(number), ${WITHOUT}) + 1 FROM plat_partitions RETURNING number`,
+      `INSERT INTO plat_partitions SELECT $1, coalesce(max(number), ${NO_SYSTEM}) + 1 FROM plat_partitions RETURNING number`,
       [system],
     );
     for (const { name } of tables) {
-      await session.run(creation(session, String(name), Number(row?.number), system));
+      await session.run(createPartitionStatement(session, String(name), Number(row?.number), system));
     }
   }
 }
 
-/** Ensures that the systems of rows that are being written to a partitioned store have partitions; throws `NewSystems`. */
-export function placing(session: ServerSession): NonNullable<WriteSession['beforePut']> {
+/** Ensures that the systems of rows that are being written to a partitioned store have partitions; throws `MissingPartitions`. */
+export function partitionCheck(session: ServerSession): NonNullable<WriteSession['beforePut']> {
   const known = new Set<string>();
   return async (rows) => {
     const systems = new Set(
       rows.flatMap(({ system }) => (system === null || known.has(system) ? [] : system)),
     );
-    const fresh = await withoutPartitions(session, [...systems]);
-    if (fresh.length > 0) throw new NewSystems(fresh);
+    const fresh = await systemsWithoutPartitions(session, [...systems]);
+    if (fresh.length > 0) throw new MissingPartitions(fresh);
     for (const system of systems) known.add(system);
   };
 }

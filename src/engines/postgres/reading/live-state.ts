@@ -5,16 +5,16 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../../access/index.ts';
-import { storedJson } from '../../../records/damage.ts';
+import { parseStoredJson } from '../../../records/damage.ts';
 import { BoundedCache } from '../../../shared/bounded-cache.ts';
 import type { Engine } from '../../../store/engine.ts';
 import { keyOf } from '../../../store/keys/key-store.ts';
-import { ChangePosition, type KnownKey, OpenLook } from '../../../store/state/known-state.ts';
+import { ChangePosition, type KnownKey, UnconfirmedLook } from '../../../store/state/known-state.ts';
 import type { LiveModel } from '../../../store/state/live-model.ts';
 import type { AssumedLook, Horizon } from '../../../store/store.ts';
 import type { Statements } from '../connection/session.ts';
-import type { StampClock } from '../writing/stamp-clock.ts';
-import { LOOK, type Seen, STATE_ALONE, seenIn, timeIn } from './look-row.ts';
+import type { ServerClock } from '../writing/stamp-clock.ts';
+import { parseReport, SELECT_LOOK, SELECT_STATE, type ServerReport, timeStateOf } from './look-row.ts';
 
 const HORIZON = `SELECT moment, settled, stands, (SELECT value FROM plat_meta WHERE name = 'epoch') AS epoch
   FROM plat_promise($1::float8)`;
@@ -23,17 +23,17 @@ const HORIZON = `SELECT moment, settled, stands, (SELECT value FROM plat_meta WH
 const KEEP_READING = `UPDATE plat_meta SET value = $1 WHERE name IN
   (SELECT name FROM plat_meta WHERE name = 'clock_reading' FOR UPDATE SKIP LOCKED)`;
 
-const KEPT = { entries: 10_000, bytes: 16 * 1024 * 1024 };
+const KEY_CACHE_BOUNDS = { entries: 10_000, bytes: 16 * 1024 * 1024 };
 /** The memory of a key besides its row, in bytes. */
-const KEY = 600;
+const KEY_BYTES = 600;
 
 type Look = Awaited<ReturnType<Engine['look']>>;
 
 export class LiveState {
-  readonly #clock: StampClock;
+  readonly #clock: ServerClock;
   readonly #rows: Statements['rows'];
   readonly #position = new ChangePosition();
-  readonly #keys = new BoundedCache<KnownKey>('keys', KEPT);
+  readonly #keys = new BoundedCache<KnownKey>('keys', KEY_CACHE_BOUNDS);
   /** Queries that are about to be sent, by token hash. */
   readonly #coming = new Map<string, Promise<Look>>();
   #lastStamp = 0;
@@ -42,7 +42,7 @@ export class LiveState {
   #generation = 0;
 
   /** @param rows runs small statements on the primary */
-  constructor(clock: StampClock, rows: Statements['rows']) {
+  constructor(clock: ServerClock, rows: Statements['rows']) {
     this.#clock = clock;
     this.#rows = rows;
   }
@@ -55,10 +55,12 @@ export class LiveState {
   /** Queries the primary for the current state of the store, and for the key with a token hash. */
   async ask(tokenHash: string | null = null) {
     const asked = performance.now();
-    const [row] = await (tokenHash === null ? this.#rows(STATE_ALONE) : this.#rows(LOOK, [tokenHash]));
-    const seen = seenIn(row);
+    const [row] = await (tokenHash === null
+      ? this.#rows(SELECT_STATE)
+      : this.#rows(SELECT_LOOK, [tokenHash]));
+    const seen = parseReport(row);
     const isExpected = this.observe(seen, asked);
-    return { ...timeIn(seen, this.#clock), key: seen.key, commit: Number(row?.next ?? 0), isExpected };
+    return { ...timeStateOf(seen, this.#clock), key: seen.key, commit: Number(row?.next ?? 0), isExpected };
   }
 
   /**
@@ -67,26 +69,26 @@ export class LiveState {
    * @param asked when the statement was sent, on a monotonic clock
    * @returns whether the clock shows the expected time
    */
-  observe({ state, reading, clock }: Seen, asked: number): boolean {
+  observe({ state, reading, clock }: ServerReport, asked: number): boolean {
     const now = performance.now();
     const held = { reading, newest: state.newest };
-    const isExpected = this.#clock.note(clock, state.epoch, held, now - asked);
+    const isExpected = this.#clock.recordReading(clock, state.epoch, held, now - asked);
     this.#position.observe(state.changes, asked, now);
     this.#saw(state);
     return isExpected;
   }
 
-  sawStamp(milliseconds: number): void {
+  noteTimestamp(milliseconds: number): void {
     this.#lastStamp = Math.max(this.#lastStamp, milliseconds);
   }
 
   /** State from an earlier epoch is ignored; a response that was overtaken may still contain it. */
-  #saw({ generation, epoch, newest }: Seen['state']): void {
+  #saw({ generation, epoch, newest }: ServerReport['state']): void {
     if (generation < this.#generation) return;
     this.#generation = generation;
     if (epoch !== this.#epoch) this.#lastStamp = 0;
     this.#epoch = epoch;
-    this.sawStamp(newest);
+    this.noteTimestamp(newest);
   }
 
   now(): number {
@@ -96,12 +98,12 @@ export class LiveState {
   async horizon(): Promise<Horizon> {
     const clock = this.#clock;
     // A clock that is passed in belongs to this process, which may not know of a new epoch yet.
-    if (clock.given() !== null) await this.ask();
-    const [row] = await this.#rows(HORIZON, [clock.given()]);
-    const reading = clock.toKeep();
+    if (clock.passedTime() !== null) await this.ask();
+    const [row] = await this.#rows(HORIZON, [clock.passedTime()]);
+    const reading = clock.readingToStore();
     if (reading !== undefined) await this.#rows(KEEP_READING, [reading]);
     const now = Number(row?.moment);
-    if (String(row?.epoch ?? '') === this.#epoch) this.sawStamp(now);
+    if (String(row?.epoch ?? '') === this.#epoch) this.noteTimestamp(now);
     return { now, settled: Number(row?.settled), standsUntil: Number(row?.stands) };
   }
 
@@ -130,15 +132,15 @@ export class LiveState {
   assume(live: LiveModel, tokenHash: string): AssumedLook | undefined {
     const known = this.#keys.get(tokenHash);
     if (known === undefined || known.key.revokedAt !== null) return undefined;
-    return new OpenLook(tokenHash, known, live, this);
+    return new UnconfirmedLook(tokenHash, known, live, this);
   }
 
   #keyOf(tokenHash: string, row: string): KeyRecord {
     const known = this.#keys.get(tokenHash);
     if (known?.row === row) return known.key;
-    const values = storedJson(row, 'a key of it');
+    const values = parseStoredJson(row, 'a key of it');
     const key = keyOf(typeof values === 'object' && values !== null ? { ...values } : {});
-    this.#keys.put(tokenHash, { row, key }, row.length + KEY);
+    this.#keys.put(tokenHash, { row, key }, row.length + KEY_BYTES);
     return key;
   }
 }

@@ -4,7 +4,7 @@
  * everything comes from one snapshot. This module must not know who sends a request, nor how the row is used.
  */
 import { bind, sql } from '../../../compile/fragment.ts';
-import type { Ask } from '../../../store/read/read-steps.ts';
+import type { StatementRequest } from '../../../store/read/read-steps.ts';
 import { SEQUENCE } from '../../../store/rows/change-entry.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import {
@@ -13,14 +13,14 @@ import {
   namesOf,
   STATE,
   type StoredState,
-  stateIn,
+  storedStateOf,
   type TimeState,
 } from '../../../store/state/meta.ts';
 import type { ClockReading } from '../../../store/time/clock-jump.ts';
-import { SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
+import { SERVER_CLOCK, type ServerClock } from '../writing/stamp-clock.ts';
 
 /** What a server reports about the store and itself. */
-export interface Seen {
+export interface ServerReport {
   readonly state: StoredState;
   /** The last stored reading of the clock. */
   readonly reading: ClockReading | undefined;
@@ -41,22 +41,22 @@ const columns = (tokenHash: string): string =>
   `${COLUMNS}, (SELECT row_to_json(k) FROM plat_keys k WHERE token_hash = ${tokenHash})::text AS key`;
 
 /** The row alone, with the next number of the sequence of changes. $1: the hash of a token. */
-export const LOOK = `SELECT ${columns('$1')}, (SELECT next FROM plat_sequence WHERE resource = '${SEQUENCE}') AS next`;
+export const SELECT_LOOK = `SELECT ${columns('$1')}, (SELECT next FROM plat_sequence WHERE resource = '${SEQUENCE}') AS next`;
 
 /** What a statement returns (store/read/read-steps.ts). The row is added to each of its rows, or precedes all texts. */
-type Gives = Ask['gives'];
+type Gives = StatementRequest['gives'];
 
 /** The number of statements to keep; recurring ones are few. */
 const MOST_TEXTS = 500;
 
 /**
- * Adds the row to a statement: to each of its rows, or as a text before all others, which `lookIn` reads. Two values follow those
+ * Adds the row to a statement: to each of its rows, or as a text before all others, which `parseLookText` reads. Two values follow those
  * of the statement: the hash of a token, and the last known row of its key. If the key has changed, nothing else is read, so that
  * not even the duration reveals anything.
  *
  * @param values the number of the statement's values
  */
-export function withLook(statement: string, gives: Gives, values: number): string {
+export function withLookRow(statement: string, gives: Gives, values: number): string {
   const { select, made } = FORMS[gives];
   const known = made.get(statement);
   if (known !== undefined) return known;
@@ -81,24 +81,24 @@ const ROWS = form((from) => `SELECT * FROM look LEFT JOIN (SELECT q.* FROM ${fro
 const FORMS = { rows: ROWS, joined: ROWS, body: TEXTS, page: KEYED_TEXTS, records: KEYED_TEXTS } as const;
 
 /** The row from the text that precedes all others. */
-export function lookIn(text: string): Row {
+export function parseLookText(text: string): Row {
   const [state, clock, follows, key]: readonly unknown[] = JSON.parse(text);
   return { state, clock, follows, key };
 }
 
 /** The last state that was parsed: the next text is nearly always the same. */
 let last:
-  | { readonly text: string; readonly state: StoredState; readonly reading: Seen['reading'] }
+  | { readonly text: string; readonly state: StoredState; readonly reading: ServerReport['reading'] }
   | undefined;
 
 /** @throws LayoutTooNew */
-export function seenIn(row: Row | undefined): Seen {
+export function parseReport(row: Row | undefined): ServerReport {
   const text = String(row?.state ?? '{}');
   if (last?.text !== text) {
     const values: Readonly<Record<string, unknown>> = JSON.parse(text);
     const meta = new Meta(Object.entries(values).map(([name, value]) => ({ name, value })));
     mustBeReadable(meta);
-    last = { text, state: stateIn(meta), reading: meta.clockReading };
+    last = { text, state: storedStateOf(meta), reading: meta.clockReading };
   }
   const { state, reading } = last;
   const key = typeof row?.key === 'string' ? row.key : null;
@@ -106,19 +106,19 @@ export function seenIn(row: Row | undefined): Seen {
 }
 
 /** The time of the store according to a server's response that has been processed. */
-export const timeIn = ({ state, clock: said }: Seen, clock: StampClock): TimeState => ({
+export const timeStateOf = ({ state, clock: said }: ServerReport, clock: ServerClock): TimeState => ({
   ...state,
-  moment: clock.given() ?? said,
+  moment: clock.passedTime() ?? said,
   jump: clock.jump(),
 });
 
 /** The row without a key and a number, which a store can be asked for whose tables of those are missing. */
-export const STATE_ALONE = sql`SELECT ${{ parts: [COLUMNS] }}, ${bind(null)}::text AS key`;
+export const SELECT_STATE = sql`SELECT ${{ parts: [COLUMNS] }}, ${bind(null)}::text AS key`;
 
 /** The state of the store and its clock, for a writer. @throws LayoutTooNew */
-export async function readState({ rows }: Pick<Session, 'rows'>, clock: StampClock): Promise<TimeState> {
-  const [row] = await rows(STATE_ALONE);
-  const seen = seenIn(row);
-  clock.note(seen.clock, seen.state.epoch, { reading: seen.reading, newest: seen.state.newest });
-  return timeIn(seen, clock);
+export async function readState({ rows }: Pick<Session, 'rows'>, clock: ServerClock): Promise<TimeState> {
+  const [row] = await rows(SELECT_STATE);
+  const seen = parseReport(row);
+  clock.recordReading(seen.clock, seen.state.epoch, { reading: seen.reading, newest: seen.state.newest });
+  return timeStateOf(seen, clock);
 }

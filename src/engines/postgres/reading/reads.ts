@@ -2,19 +2,19 @@ import type { QueryConfig } from 'pg';
 import { type Planner, plannerOf } from '../../../compile/context.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
 import type { Engine } from '../../../store/engine.ts';
-import { deflatingLater } from '../../../store/read/deflating.ts';
-import { bodyOf, memories } from '../../../store/read/growing-body.ts';
+import { makeQueuedDeflate } from '../../../store/read/deflating.ts';
+import { bodyOfText, pageMemory } from '../../../store/read/growing-body.ts';
 import { isSent, type Lane, type ReadCaller } from '../../../store/read/lanes.ts';
-import type { Ask, Given, Steps } from '../../../store/read/read-steps.ts';
+import type { StatementRequest, StatementResult, Steps } from '../../../store/read/read-steps.ts';
 import {
   isOneStatement,
-  makerOf,
+  makeReadContextFactory,
   type ReadResult,
-  runLater,
-  stepsOf,
+  runAsync,
+  taskSteps,
 } from '../../../store/read/read-task.ts';
 import type { Row } from '../../../store/session.ts';
-import { OpenLook } from '../../../store/state/known-state.ts';
+import { UnconfirmedLook } from '../../../store/state/known-state.ts';
 import type { LiveModel } from '../../../store/state/live-model.ts';
 import { LookChanged, type ReadOptions } from '../../../store/store.ts';
 import type { PostgresAddress } from '../connection/address.ts';
@@ -23,14 +23,14 @@ import { isMissing, translateError } from '../connection/errors.ts';
 import {
   bindings,
   borrow,
-  keepPrepared,
   type Loan,
+  prepareName,
   type ServerSession,
   SNAPSHOT,
 } from '../connection/session.ts';
 import type { ReadServers } from '../standbys/read-servers.ts';
 import type { LiveState } from './live-state.ts';
-import { LOOK, lookIn, type Seen, seenIn, withLook } from './look-row.ts';
+import { parseLookText, parseReport, SELECT_LOOK, type ServerReport, withLookRow } from './look-row.ts';
 import { readTexts } from './texts.ts';
 
 /** What reads of records need. */
@@ -44,20 +44,22 @@ interface ReadSource {
 
 /** Runs the reads of records, on the primary or on a standby. */
 export function readsOn(source: ReadSource): Pick<Engine, 'run' | 'read'> {
-  const makerOn = makerOf(deflatingLater());
+  const makerOn = makeReadContextFactory(makeQueuedDeflate());
   return {
     run(live, lane, plan, options) {
-      const making = makerOn({ isSent: isSent(options.caller), memory: memories.body });
-      return planned(source, live, lane, options, (loan, reading, planner) => {
+      const making = makerOn({ isSent: isSent(options.caller), memory: pageMemory.body });
+      return planAndRead(source, live, lane, options, (loan, reading, planner) => {
         const task = plan(planner);
-        const steps = stepsOf(task, making);
+        const steps = taskSteps(task, making);
         return isOneStatement(task)
-          ? readAlone(loan, reading, steps)
-          : readInTransaction(loan, reading, (session) => runLater(steps, (ask) => answer(session, ask)));
+          ? readOneStatement(loan, reading, steps)
+          : readInTransaction(loan, reading, (session) =>
+              runAsync(steps, (ask) => runStatement(session, ask)),
+            );
       });
     },
     read: (live, lane, options, work) =>
-      planned(source, live, lane, options, (loan, reading, planner) =>
+      planAndRead(source, live, lane, options, (loan, reading, planner) =>
         readInTransaction(loan, reading, (session) => work(session, planner)),
       ),
   };
@@ -67,7 +69,7 @@ export function readsOn(source: ReadSource): Pick<Engine, 'run' | 'read'> {
  * Plans and reads. The snapshot shows whether the plan was based on current settings and fields. If another process has changed
  * them, the read is planned again, or the request that assumed them is answered again.
  */
-async function planned<T>(
+async function planAndRead<T>(
   { address, dialect, state, lanes, readServers }: ReadSource,
   live: LiveModel,
   lane: Lane,
@@ -75,9 +77,9 @@ async function planned<T>(
   attempt: Attempt<T>,
 ): Promise<T> {
   const { milliseconds, caller, damaged, look } = options;
-  const assumed = look instanceof OpenLook && look.isOpen ? look : undefined;
+  const assumed = look instanceof UnconfirmedLook && look.isOpen ? look : undefined;
   const asked = { tokenHash: assumed?.tokenHash ?? null, keyRow: assumed?.row ?? null };
-  const reading: Reading = { milliseconds, lane, caller, ...asked };
+  const reading: ReadParameters = { milliseconds, lane, caller, ...asked };
   for (;;) {
     const model = live.known;
     if (assumed !== undefined && assumed.model !== model) throw new LookChanged();
@@ -103,51 +105,51 @@ async function planned<T>(
 }
 
 /** Plans a read and runs it on a connection. */
-type Attempt<T> = (loan: Loan, reading: Reading, planner: Planner) => Promise<Snapshot<T>>;
+type Attempt<T> = (loan: Loan, reading: ReadParameters, planner: Planner) => Promise<SnapshotResult<T>>;
 
 /** Reads with one statement, which has a single snapshot, and returns the state in that snapshot as well. */
-async function readAlone(
+async function readOneStatement(
   loan: Loan,
-  reading: Reading,
+  reading: ReadParameters,
   steps: Steps<ReadResult>,
-): Promise<Snapshot<ReadResult>> {
+): Promise<SnapshotResult<ReadResult>> {
   const asked = performance.now();
   let look: Row | undefined;
   const saw = (row: Row | undefined): void => {
     look = row;
   };
   const result = await loan.run((session) =>
-    runLater(steps, (ask) => answer(session, ask, { ...reading, saw })),
+    runAsync(steps, (ask) => runStatement(session, ask, { ...reading, saw })),
   );
-  return { seen: seenIn(look), asked, result };
+  return { seen: parseReport(look), asked, result };
 }
 
 /** The state query that is added to a statement (look-row.ts). */
-interface Along extends Pick<Reading, 'tokenHash' | 'keyRow'> {
+interface LookQuery extends Pick<ReadParameters, 'tokenHash' | 'keyRow'> {
   readonly saw: (row: Row | undefined) => void;
 }
 
-async function answer(
+async function runStatement(
   session: ServerSession,
-  { gives, statement, slots, isKept, limit, heard, links }: Ask,
-  along?: Along,
-): Promise<Given> {
+  { gives, statement, slots, isKept, limit, heard, links }: StatementRequest,
+  along?: LookQuery,
+): Promise<StatementResult> {
   const { client } = session;
   const own = bindings(statement, slots);
-  const text = along === undefined ? statement.text : withLook(statement.text, gives, own.length);
+  const text = along === undefined ? statement.text : withLookRow(statement.text, gives, own.length);
   const values = along === undefined ? own : [...own, along.tokenHash, along.keyRow];
-  const asked: QueryConfig = isKept ? { name: keepPrepared(client, text), text, values } : { text, values };
-  const before = along && ((look: string) => along.saw(lookIn(look)));
+  const asked: QueryConfig = isKept ? { name: prepareName(client, text), text, values } : { text, values };
+  const before = along && ((look: string) => along.saw(parseLookText(look)));
   switch (gives) {
     case 'rows': {
-      const rows = await rowsOf(session, asked, heard);
+      const rows = await queryRows(session, asked, heard);
       along?.saw(rows[0]);
       return { rows };
     }
     case 'joined': {
       const [row = {}] = (await client.query<Row>(asked)).rows;
       along?.saw(row);
-      return { rows: [row], body: typeof row.x === 'string' ? bodyOf(row.x) : undefined };
+      return { rows: [row], body: typeof row.x === 'string' ? bodyOfText(row.x) : undefined };
     }
     case 'body':
     case 'page':
@@ -162,7 +164,11 @@ async function answer(
 }
 
 /** @param heard is called before the rows of the next statement arrive, which a promise would be too late for */
-function rowsOf({ client }: ServerSession, asked: QueryConfig, heard: Ask['heard']): Promise<readonly Row[]> {
+function queryRows(
+  { client }: ServerSession,
+  asked: QueryConfig,
+  heard: StatementRequest['heard'],
+): Promise<readonly Row[]> {
   const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
   client.query<Row>(asked, (error: Error | null, result) => {
     try {
@@ -177,16 +183,16 @@ function rowsOf({ client }: ServerSession, asked: QueryConfig, heard: Ask['heard
 }
 
 /** The result of a read on a snapshot. */
-interface Snapshot<T> {
+interface SnapshotResult<T> {
   /** The state of the store in the snapshot. */
-  readonly seen: Seen;
+  readonly seen: ServerReport;
   /** When its first statement was sent, on a monotonic clock. */
   readonly asked: number;
   readonly result: T;
 }
 
 /** The parameters of a read, and its caller. */
-interface Reading {
+interface ReadParameters {
   readonly milliseconds: number;
   readonly lane: Lane;
   readonly caller: ReadCaller | undefined;
@@ -198,11 +204,11 @@ interface Reading {
 /** Reads one snapshot of the store on a connection of a lane, in the caller's turn and within its time limit. */
 export async function readSnapshot<T>(
   lanes: Lanes,
-  { milliseconds, lane, caller }: Reading,
-  read: (loan: Loan) => Promise<Snapshot<T>>,
-): Promise<Snapshot<T>> {
+  { milliseconds, lane, caller }: ReadParameters,
+  read: (loan: Loan) => Promise<SnapshotResult<T>>,
+): Promise<SnapshotResult<T>> {
   using loan = await borrow(lanes[lane], { milliseconds, name: caller?.name });
-  using _turn = caller === undefined ? undefined : await lanes.work[lane]?.enter(caller.name);
+  using _turn = caller === undefined ? undefined : await lanes.work[lane]?.acquire(caller.name);
   const began = performance.now();
   try {
     caller?.begin(lane);
@@ -218,19 +224,19 @@ export async function readSnapshot<T>(
  */
 export async function readInTransaction<T>(
   loan: Loan,
-  { tokenHash }: Reading,
+  { tokenHash }: ReadParameters,
   work: (session: ServerSession) => Promise<T>,
-): Promise<Snapshot<T>> {
-  loan.endWith(({ run }) => run('COMMIT'));
+): Promise<SnapshotResult<T>> {
+  loan.runAtEnd(({ run }) => run('COMMIT'));
   const asked = performance.now();
   const [begun, state, read] = await Promise.allSettled([
     loan.run(({ run }) => run(SNAPSHOT)),
-    loan.run(({ rows }) => rows(LOOK, [tokenHash])),
+    loan.run(({ rows }) => rows(SELECT_LOOK, [tokenHash])),
     loan.run(work),
   ]);
   if (begun.status === 'rejected') throw begun.reason;
   if (state.status === 'rejected') throw state.reason;
   if (read.status === 'rejected') throw read.reason;
   const [row] = state.value;
-  return { seen: seenIn(row), asked, result: read.value };
+  return { seen: parseReport(row), asked, result: read.value };
 }

@@ -7,7 +7,7 @@ import { LINK_MARK } from '../../../compile/text/linked-texts.ts';
 import { GrowingBody } from '../../../store/read/growing-body.ts';
 import type { OwnedBody } from '../../../store/read/page-memory.ts';
 import type { Links } from '../../../store/read/read-steps.ts';
-import { takingRows } from '../connection/row-bytes.ts';
+import { withRowReceiver } from '../connection/row-bytes.ts';
 import type { ServerSession } from '../connection/session.ts';
 
 /** The texts of rows, joined by commas; without a body if there are none. */
@@ -162,7 +162,7 @@ export function readTexts(
     each(k, addText(body, values, links));
   };
   const query = new Query(
-    takingRows(client, statement, (bytes, start) => {
+    withRowReceiver(client, statement, (bytes, start) => {
       try {
         take(bytes, start);
       } catch (error) {

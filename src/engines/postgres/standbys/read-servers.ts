@@ -3,19 +3,19 @@ import { PlatError, platError } from '../../../errors/index.ts';
 import type { Lane } from '../../../store/read/lanes.ts';
 import type { ReadStoreState } from '../../../store/store.ts';
 import type { PostgresAddress } from '../connection/address.ts';
-import { connectLanes, type Lanes, PATIENCE, type Patience } from '../connection/connect.ts';
-import { isGone } from '../connection/errors.ts';
+import { connectLanes, type Lanes, TIMEOUTS, type Timeouts } from '../connection/connect.ts';
+import { mayRetryElsewhere } from '../connection/errors.ts';
 import { withSession } from '../connection/session.ts';
 
 /** What a read must see: the state that the primary showed when the request arrived. */
-interface Needed {
+interface RequiredState {
   readonly changes: number;
   readonly generation: number;
 }
 
 /** A snapshot of a server, with the state of the store in it. */
-interface Followed {
-  readonly seen: { readonly state: Needed; readonly follows: boolean };
+interface StandbySnapshot {
+  readonly seen: { readonly state: RequiredState; readonly follows: boolean };
 }
 
 /** A streaming standby of the primary server. */
@@ -32,10 +32,10 @@ interface ReadServer {
 }
 
 /** How often a standby's position is queried while a read waits for it, and while it is out of use; milliseconds. */
-const LOOK_EVERY = 5;
-const LOOK_AGAIN = 1000;
+const POLL_INTERVAL = 5;
+const RECHECK_INTERVAL = 1000;
 
-const LOOK = `SELECT (SELECT value FROM plat_meta WHERE name = 'changes') AS changes,
+const SELECT_POSITION = `SELECT (SELECT value FROM plat_meta WHERE name = 'changes') AS changes,
   (SELECT value FROM plat_meta WHERE name = 'secret') AS secret, pg_is_in_recovery() AS follows`;
 
 /**
@@ -56,7 +56,7 @@ export class ReadServers {
     addresses: readonly PostgresAddress[],
     lag: number,
     secret: string,
-    patience: Patience = PATIENCE,
+    patience: Timeouts = TIMEOUTS,
   ) {
     this.#lag = lag;
     this.#secret = secret;
@@ -97,9 +97,9 @@ export class ReadServers {
    *
    * @returns undefined if there is none; the primary must then be read
    */
-  async read<S extends Followed>(
+  async read<S extends StandbySnapshot>(
     lane: Lane,
-    needed: Needed,
+    needed: RequiredState,
     attempt: (lanes: Lanes) => Promise<S>,
   ): Promise<S | undefined> {
     for (const server of this.#inTurn(lane, needed)) {
@@ -118,7 +118,7 @@ export class ReadServers {
         if (!follows) server.leftOut = performance.now();
       } catch (error) {
         if (isOverloaded(error)) continue;
-        if (!isGone(error)) throw error;
+        if (!mayRetryElsewhere(error)) throw error;
         server.leftOut = performance.now();
       }
     }
@@ -130,7 +130,7 @@ export class ReadServers {
   }
 
   /** Standbys that are known to have caught up come first, the least busy of them before the others. */
-  #inTurn(lane: Lane, needed: Needed): readonly ReadServer[] {
+  #inTurn(lane: Lane, needed: RequiredState): readonly ReadServer[] {
     const load = ({ lanes: { [lane]: pool } }: ReadServer): number =>
       pool.waiting + pool.totalCount - pool.idleCount;
     const isBehind = ({ changes }: ReadServer): number => (changes < needed.changes ? 1 : 0);
@@ -140,7 +140,7 @@ export class ReadServers {
   }
 
   /** Whether a standby has caught up; waits for one that soon will have. */
-  async #reaches(server: ReadServer, { changes }: Needed): Promise<boolean> {
+  async #reaches(server: ReadServer, { changes }: RequiredState): Promise<boolean> {
     if (server.leftOut !== undefined) {
       this.#lookForReturn(server, changes);
       return false;
@@ -160,14 +160,14 @@ export class ReadServers {
       } catch {
         return false;
       }
-      if (server.changes < changes) await setTimeout(Math.min(LOOK_EVERY, left));
+      if (server.changes < changes) await setTimeout(Math.min(POLL_INTERVAL, left));
     }
     return true;
   }
 
   /** Checks whether a standby that is out of use has caught up. */
   #lookForReturn(server: ReadServer, changes: number): void {
-    if (server.leftOut === undefined || performance.now() - server.leftOut < LOOK_AGAIN) return;
+    if (server.leftOut === undefined || performance.now() - server.leftOut < RECHECK_INTERVAL) return;
     server.leftOut = performance.now();
     server.changes = -1;
     void this.#catchesUp(server, changes).then((caughtUp) => {
@@ -183,7 +183,7 @@ export class ReadServers {
   }
 
   async #lookNow(server: ReadServer): Promise<void> {
-    const [row] = await withSession(server.lanes.small, ({ rows }) => rows(LOOK, []));
+    const [row] = await withSession(server.lanes.small, ({ rows }) => rows(SELECT_POSITION, []));
     if (row?.secret !== this.#secret) throw new NoCopy();
     server.changes = row.follows === true ? Number(row.changes ?? 0) : -1;
   }

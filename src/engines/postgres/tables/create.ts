@@ -6,11 +6,11 @@ import type { StoreSettings } from '../../../records/settings.ts';
 import type { EngineOptions } from '../../../store/engine.ts';
 import { LAYOUT_VERSION } from '../../../store/state/layout-version.ts';
 import { mustBeReadable, readMeta, writeMeta } from '../../../store/state/meta.ts';
-import { beginStore, type Found, mustBeStore } from '../../../store/state/new-store.ts';
-import { creationOf, keyIndexesOf, OWN_TABLES } from '../../../store/state/own-tables.ts';
+import { initializeStore, mustBeStore, type StorePresence } from '../../../store/state/new-store.ts';
+import { createTableStatement, keyIndexesOf, OWN_TABLES } from '../../../store/state/own-tables.ts';
 import type { PartitionField } from '../../../store/store.ts';
 import { newEpoch } from '../../../store/time/epoch.ts';
-import { NOTHING_HELD } from '../../../store/time/store-clock.ts';
+import { NOTHING_STORED } from '../../../store/time/store-clock.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import type { StorePool } from '../connection/connect.ts';
 import { inTransaction, type ServerSession, withSession } from '../connection/session.ts';
@@ -19,7 +19,7 @@ import { migrateStore } from '../migrations/migrate.ts';
 import { CURRENT_LAYOUT } from '../migrations/steps.ts';
 import { SHARED_KEYS, SHARED_TABLES } from '../shared.ts';
 import { underLock } from '../writing/lock.ts';
-import { SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
+import { SERVER_CLOCK, type ServerClock } from '../writing/stamp-clock.ts';
 import { type ServerWriteSession, writeSessionOn } from '../writing/writer.ts';
 import { functionTexts, LOCK_CLASS } from './functions.ts';
 import { applyTables, readCatalog } from './tables.ts';
@@ -35,13 +35,13 @@ interface StoreOptions extends Pick<EngineOptions, 'create' | 'onCreate'> {
  * read little and wait for no writer.
  * @throws PlatError if it is a store that this plat does not know, or cannot use on this server or as requested
  */
-export async function lackOf(
+export async function requiredPreparation(
   session: ServerSession,
   address: PostgresAddress,
   options: StoreOptions,
 ): Promise<'store' | 'layout' | 'functions' | undefined> {
   const unicode = await readUnicode(session, address.name);
-  if (!(await isMade(session, address))) return 'store';
+  if (!(await storeExists(session, address))) return 'store';
   const { layout, partitions, functions } = await readMeta(session);
   if (layout < LAYOUT_VERSION) return 'layout';
   // The partitioning of existing tables cannot change.
@@ -62,12 +62,12 @@ export async function prepareStore(
   pool: StorePool,
   address: PostgresAddress,
   options: StoreOptions,
-  clock: StampClock,
+  clock: ServerClock,
 ): Promise<void> {
   const { create, partitions, onCreate } = options;
-  const lacking = (session: ServerSession) => lackOf(session, address, options);
+  const preparation = (session: ServerSession) => requiredPreparation(session, address, options);
   for (;;) {
-    switch (await withSession(pool, lacking)) {
+    switch (await withSession(pool, preparation)) {
       case undefined:
         return;
       case 'store':
@@ -80,7 +80,7 @@ export async function prepareStore(
         break;
       case 'functions':
         await underLock(pool, async (session) => {
-          if ((await lacking(session)) === 'functions') await makeFunctions(session, address.name);
+          if ((await preparation(session)) === 'functions') await makeFunctions(session, address.name);
         });
     }
   }
@@ -92,19 +92,19 @@ const makeStore = (
   address: PostgresAddress,
   settings: StoreSettings,
   partitions: PartitionField | undefined,
-  clock: StampClock,
+  clock: ServerClock,
 ): Promise<void> =>
   inTransaction(
     session,
     async () => {
-      if (await isMade(session, address)) return;
+      if (await storeExists(session, address)) return;
       const epoch = newEpoch();
       const [row] = await session.rows(`SELECT ${SERVER_CLOCK} AS clock`);
-      clock.note(Number(row?.clock), epoch, NOTHING_HELD);
+      clock.recordReading(Number(row?.clock), epoch, NOTHING_STORED);
       await makeSchema(session, address.schema);
-      for (const text of OWN) await session.run(text);
+      for (const text of OWN_TABLE_STATEMENTS) await session.run(text);
       const begun = { settings, epoch, now: clock.now(), ofEngine: { ...CURRENT_LAYOUT, partitions } };
-      await beginStore(writeSessionOn(session), begun, async (begin, model) => {
+      await initializeStore(writeSessionOn(session), begun, async (begin, model) => {
         await makeFunctions(begin, address.name);
         await applyTables(begin, model);
       });
@@ -113,11 +113,14 @@ const makeStore = (
   );
 
 /** Whether there is a store. @throws PlatError `storeNotOurs`, LayoutTooNew */
-const isMade = async (session: ServerSession, address: PostgresAddress): Promise<boolean> =>
+const storeExists = async (session: ServerSession, address: PostgresAddress): Promise<boolean> =>
   mustBeStore(address.name, await inspect(session, address), true) === 'store';
 
 /** @throws PlatError `storeNotOurs` among other tables, LayoutTooNew */
-export async function inspect(session: ServerSession, { schema, name }: PostgresAddress): Promise<Found> {
+export async function inspect(
+  session: ServerSession,
+  { schema, name }: PostgresAddress,
+): Promise<StorePresence> {
   const [row] = await session.rows(
     `SELECT to_regclass($1) IS NOT NULL AS store, (SELECT count(*) FROM pg_class c
      JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $2 AND c.relkind IN ('r', 'v', 'p')) AS tables`,
@@ -171,7 +174,9 @@ const TABLES = [
   },
 ];
 
-export const OWN = TABLES.map((table) => creationOf(table).replaceAll(' TEXT', ` ${TEXT}`));
+export const OWN_TABLE_STATEMENTS = TABLES.map((table) =>
+  createTableStatement(table).replaceAll(' TEXT', ` ${TEXT}`),
+);
 
 /** The indexes of all tables that contain no records. */
 export const OWN_INDEXES: ReadonlyMap<string, string> = new Map(
@@ -179,15 +184,15 @@ export const OWN_INDEXES: ReadonlyMap<string, string> = new Map(
 );
 
 /** Everything that is recreated when its text has changed. */
-const renewable = (unicode: string): readonly string[] => [...functionTexts(unicode), ...SHARED_TABLES];
+const recreatedTexts = (unicode: string): readonly string[] => [...functionTexts(unicode), ...SHARED_TABLES];
 
 const functionsVersion = (unicode: string): string =>
-  hash('sha256', renewable(unicode).join('\n'), 'hex').slice(0, 16);
+  hash('sha256', recreatedTexts(unicode).join('\n'), 'hex').slice(0, 16);
 
 /** Creates functions, and everything else that is recreated when its text has changed. */
 export async function makeFunctions(session: ServerSession, store: string): Promise<void> {
   const unicode = await readUnicode(session, store);
-  for (const text of renewable(unicode)) await session.run(text);
+  for (const text of recreatedTexts(unicode)) await session.run(text);
   await writeMeta(session, { functions: functionsVersion(unicode) });
 }
 
@@ -197,7 +202,7 @@ export async function completeStore(
   store: string,
   model: StoreModel,
 ): Promise<void> {
-  for (const text of [...OWN, ...SHARED_TABLES]) await session.run(text);
+  for (const text of [...OWN_TABLE_STATEMENTS, ...SHARED_TABLES]) await session.run(text);
   const catalog = await readCatalog(session);
   for (const [index, creation] of OWN_INDEXES) if (!catalog.has(index)) await session.run(creation);
   await makeFunctions(session, store);

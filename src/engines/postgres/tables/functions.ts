@@ -1,14 +1,14 @@
-import { PROMISE_EVERY, PROMISE_STANDS } from '../../../store/write/commit-timestamps.ts';
+import { PROMISE_INTERVAL, PROMISE_VALIDITY } from '../../../store/write/commit-timestamps.ts';
 
 const SUMMABLE = 'abs(a) < 8e307 AND abs(b) < 8e307';
-const usual = (operand: string): string => `abs(${operand}) BETWEEN 1e-150 AND 1e150`;
+const inUsualRange = (operand: string): string => `abs(${operand}) BETWEEN 1e-150 AND 1e150`;
 
 /** Functions, what they compute, and a condition under which the result is in the range of numbers. */
 const ARITHMETIC = [
   ['plat_add', '+', SUMMABLE],
   ['plat_subtract', '-', SUMMABLE],
-  ['plat_multiply', '*', `(a = 0 OR ${usual('a')}) AND (b = 0 OR ${usual('b')})`],
-  ['plat_divide', '/', `(a = 0 OR ${usual('a')}) AND ${usual('b')}`],
+  ['plat_multiply', '*', `(a = 0 OR ${inUsualRange('a')}) AND (b = 0 OR ${inUsualRange('b')})`],
+  ['plat_divide', '/', `(a = 0 OR ${inUsualRange('a')}) AND ${inUsualRange('b')}`],
 ] as const;
 
 /**
@@ -238,17 +238,17 @@ export const functionTexts = (unicode: string): readonly string[] => [
      moment := greatest(coalesce(given, floor(extract(epoch FROM clock_timestamp()) * 1000)), settled);
      IF is_free THEN
        settled := moment;
-       IF moment >= promised + ${PROMISE_EVERY} THEN
+       IF moment >= promised + ${PROMISE_INTERVAL} THEN
          INSERT INTO plat_meta VALUES ('settled', moment::bigint::text) ON CONFLICT (name) DO UPDATE
          SET value = greatest(plat_meta.value::bigint, excluded.value::bigint)::text;
          promised := moment;
        END IF;
      ELSE
-       settled := least(settled, promised + ${PROMISE_STANDS});
+       settled := least(settled, promised + ${PROMISE_VALIDITY});
        INSERT INTO plat_meta VALUES ('asked', moment::bigint::text) ON CONFLICT (name) DO UPDATE
-       SET value = excluded.value WHERE abs(plat_meta.value::bigint - excluded.value::bigint) >= ${ASKED_EVERY};
+       SET value = excluded.value WHERE abs(plat_meta.value::bigint - excluded.value::bigint) >= ${REQUEST_INTERVAL};
      END IF;
-     stands := promised + ${PROMISE_STANDS};
+     stands := promised + ${PROMISE_VALIDITY};
    END $code$`,
 ];
 
@@ -256,7 +256,7 @@ export const functionTexts = (unicode: string): readonly string[] => [
 export const LOCK_CLASS = 0x706c6174;
 
 /** Milliseconds after which a reader that encounters a writer records its request again. */
-const ASKED_EVERY = PROMISE_EVERY / 2;
+const REQUEST_INTERVAL = PROMISE_INTERVAL / 2;
 
 /** A function with a single expression, which the planner inlines. */
 const sqlFunction = (signature: string, expression: string): string =>

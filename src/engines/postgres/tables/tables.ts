@@ -7,10 +7,10 @@ import {
   viewColumns,
   viewSelection,
 } from '../../../compile/layout/index.ts';
-import { fillSearch } from '../../../compile/layout/search-table.ts';
+import { insertSearchRows } from '../../../compile/layout/search-table.ts';
 import {
   declaredColumn,
-  replacedIndexes,
+  outdatedIndexes,
   type StoredIndex,
   type StoredTable,
   storedTables,
@@ -43,7 +43,7 @@ export async function readCatalog({ rows: read }: Pick<Session, 'rows'>, only?: 
 }
 
 /** The columns of the tables in the schema of a store. */
-export async function columnsIn(session: Session): Promise<ColumnsOf> {
+export async function readColumns(session: Session): Promise<ColumnsOf> {
   const catalog = await readCatalog(session);
   return (table) => catalog.get(table);
 }
@@ -56,13 +56,15 @@ interface ServerTable extends StoredTable {
   readonly isPartitioned: boolean;
 }
 
-/** @param isApart whether the large tables of the store are partitioned by originating system */
-function tablesOf(layout: ResourceLayout, isApart: boolean): ServerTable[] {
-  const partitioned = isApart && isPartitioned(layout);
+/** @param isStorePartitioned whether the large tables of the store are partitioned by originating system */
+function tablesOf(layout: ResourceLayout, isStorePartitioned: boolean): ServerTable[] {
+  const partitioned = isStorePartitioned && isPartitioned(layout);
   return storedTables(layout, (table, { fields, suffix }) => indexName(table, fields, suffix)).map(
     (table) => ({
       ...table,
-      created: new Map(table.indexes.map((index) => [index.name, creation(table.name, index, partitioned)])),
+      created: new Map(
+        table.indexes.map((index) => [index.name, createIndexStatement(table.name, index, partitioned)]),
+      ),
       isPartitioned: partitioned,
     }),
   );
@@ -73,16 +75,16 @@ function tablesOf(layout: ResourceLayout, isApart: boolean): ServerTable[] {
  * writer, which removes the rows of a key from all partitions before it inserts others. Nulls sort lowest, as in every order of
  * plat. Covering indexes also include the key and id of each row, for searches that read no record.
  */
-function creation(table: string, index: StoredIndex, partitioned: boolean): string {
+function createIndexStatement(table: string, index: StoredIndex, partitioned: boolean): string {
   const { name, columns, covered, isOfFields, isUnique, where } = index;
   const isApart = isUnique && partitioned;
   const found = [...columns.map((each) => `"${each}"`), ...(isApart ? ['_system'] : [])];
   const located = isOfFields && covered.length > 0 ? ['_key', '_id'] : [];
-  const beside = [...located, ...covered].filter((each) => !isApart || each !== '_system');
+  const included = [...located, ...covered].filter((each) => !isApart || each !== '_system');
   return [
     `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX "${name}" ON "${table}"`,
     `(${found.map((each) => (isOfFields ? `${each} NULLS FIRST` : each)).join(', ')})`,
-    ...(beside.length === 0 ? [] : [`INCLUDE (${beside.map((each) => `"${each}"`).join(', ')})`]),
+    ...(included.length === 0 ? [] : [`INCLUDE (${included.map((each) => `"${each}"`).join(', ')})`]),
     ...(isApart ? ['NULLS NOT DISTINCT'] : []),
     ...(where === undefined ? [] : [`WHERE ${where}`]),
   ].join(' ');
@@ -140,12 +142,12 @@ async function extendTables(
       await keepInRow(session, table, known === undefined ? [] : partitionsOf(table, systems));
     }
     if (known === undefined) await partitionTable(session, table, systems);
-    if (name === layout.search?.table) await extendSearch(session, catalog, layout, layout.search);
+    if (name === layout.search?.table) await extendSearchTable(session, catalog, layout, layout.search);
     for (const [index, creation] of created) if (!catalog.has(index)) await session.run(creation);
   }
   // Last, because it blocks readers of these tables.
   const wanted = new Map(tables.flatMap(({ created }) => [...created]));
-  for (const index of layouts.flatMap((layout) => replacedIndexes(layout, catalog.keys(), wanted))) {
+  for (const index of layouts.flatMap((layout) => outdatedIndexes(layout, catalog.keys(), wanted))) {
     await session.run(`DROP INDEX "${index}"`);
   }
 }
@@ -154,7 +156,7 @@ async function extendTables(
  * Fills new columns of a search table, and drops columns that its layout no longer has. The table itself is not recreated: a reader
  * with an older snapshot would find a new table empty.
  */
-async function extendSearch(
+async function extendSearchTable(
   session: ServerSession,
   before: Catalog,
   { columnsTable }: ResourceLayout,
@@ -163,11 +165,11 @@ async function extendSearch(
   const records = before.get(columnsTable);
   if (records === undefined) return;
   const known = before.get(search.table);
-  const late = [...search.columns].filter((each) => known?.has(each) === false && records.has(each));
-  if (known === undefined) await session.run(fillSearch(search, columnsTable, sql`TRUE`));
-  else if (late.length > 0) await session.run(fillColumns(search.table, columnsTable, late));
+  const added = [...search.columns].filter((each) => known?.has(each) === false && records.has(each));
+  if (known === undefined) await session.run(insertSearchRows(search, columnsTable, sql`TRUE`));
+  else if (added.length > 0) await session.run(fillColumns(search.table, columnsTable, added));
   // Until autovacuum analyzes the table, the planner would have no statistics.
-  if (known === undefined || late.length > 0) await session.run(`ANALYZE "${search.table}"`);
+  if (known === undefined || added.length > 0) await session.run(`ANALYZE "${search.table}"`);
   if (known === undefined) return;
   const surplus = [...known.keys()]
     .filter((each) => !search.columns.has(each))
@@ -239,19 +241,22 @@ async function recreateView(
   const stays = before.isSubsetOf(columns);
   if (stays && before.size === columns.size && !isWrong) return;
   if (!stays) await session.run(sql`DROP VIEW ${quoted(layout.viewName)}`);
-  await session.run(viewCreation(model, layout, layout.viewName, stays ? before : new Set()));
+  await session.run(createViewStatement(model, layout, layout.viewName, stays ? before : new Set()));
 }
 
 /** Recreates the view if it differs from its definition; in a write transaction. */
-export const mendView = async (session: Session, model: StoreModel, layout: ResourceLayout): Promise<void> =>
-  recreateView(session, model, layout, await readCatalog(session, layout.viewName), true);
+export const repairView = async (
+  session: Session,
+  model: StoreModel,
+  layout: ResourceLayout,
+): Promise<void> => recreateView(session, model, layout, await readCatalog(session, layout.viewName), true);
 
 /** The columns of a view; none if it does not exist. */
 const columnsOfView = (catalog: Catalog, { viewName }: ResourceLayout): Set<string> =>
   new Set(catalog.get(viewName)?.keys());
 
 /** @param first the columns that must come first, in this order */
-const viewCreation = (
+const createViewStatement = (
   model: StoreModel,
   layout: ResourceLayout,
   viewName: string,
@@ -281,7 +286,7 @@ export async function viewState(
   const probe = `${viewName}_as_made`;
   await session.run(sql`BEGIN`);
   try {
-    await session.run(viewCreation(model, layout, probe, found));
+    await session.run(createViewStatement(model, layout, probe, found));
     return (await definition(probe)) === (await definition(viewName)) ? 'intact' : 'different';
   } finally {
     await session.run(sql`ROLLBACK`);

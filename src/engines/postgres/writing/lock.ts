@@ -1,16 +1,16 @@
-import { textOf } from '../../../compile/column-value.ts';
+import { textOrNull } from '../../../compile/column-value.ts';
 import { platError } from '../../../errors/index.ts';
-import { storeBusy } from '../../../store/explain.ts';
+import { storeBusyError } from '../../../store/explain.ts';
 import type { Row } from '../../../store/session.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../../../store/state/layout-version.ts';
 import type { StorePool } from '../connection/connect.ts';
 import { isLockTimeout, isUnavailable } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
 import { LOCK_CLASS } from '../tables/functions.ts';
-import { noticeServer, signColumns, signOf, withholdsSign } from './which-server.ts';
+import { identityColumns, identityOf, recordServer, refusesIdentity } from './which-server.ts';
 
 /** How long a writer waits for the lock on a server, in milliseconds. */
-const PATIENCE = 30_000;
+const LOCK_TIMEOUT = 30_000;
 
 /**
  * Begins a write transaction. Only one writer of all processes works at a time: the lock is held for a fraction of a second, is
@@ -29,7 +29,7 @@ const beginText = (
     FROM plat_meta`;
 
 /** Seconds after which a client can repeat a write whose outcome is unknown. */
-const COME_BACK = 5;
+const RETRY_AFTER_SECONDS = 5;
 
 /** The number of connections to try: an idle one may have been cut without notice. */
 const TRIES = 3;
@@ -50,7 +50,7 @@ interface LockOptions {
 export async function underLock<T>(
   pool: StorePool,
   work: (session: ServerSession) => Promise<T>,
-  { known = LAYOUT_VERSION, patience = PATIENCE }: LockOptions = {},
+  { known = LAYOUT_VERSION, patience = LOCK_TIMEOUT }: LockOptions = {},
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
     let hasBegun = false;
@@ -67,7 +67,7 @@ export async function underLock<T>(
           await session.run('ROLLBACK').catch(() => undefined);
           if (hasBegun || !isLockTimeout(error)) throw error;
           const [row] = await session.rows(HOLDER);
-          throw storeBusy(pool.store, textOf(row?.holder), error);
+          throw storeBusyError(pool.store, textOrNull(row?.holder), error);
         }
       });
     } catch (error) {
@@ -88,7 +88,7 @@ async function commit(session: ServerSession): Promise<void> {
     await session.run('COMMIT');
   } catch (error) {
     throw isUnavailable(error)
-      ? platError('writeUnknown', {}, { cause: error, retryAfter: COME_BACK })
+      ? platError('writeUnknown', {}, { cause: error, retryAfter: RETRY_AFTER_SECONDS })
       : error;
   }
 }
@@ -100,16 +100,16 @@ async function begin(
   patience: number,
 ): Promise<void> {
   for (;;) {
-    const sign = signOf(pool);
+    const sign = identityOf(pool);
     try {
       // A text with several statements has several results, which the driver's types do not declare.
-      const answers = [await session.client.query<Row>(beginText(patience, signColumns(sign)))].flat();
+      const answers = [await session.client.query<Row>(beginText(patience, identityColumns(sign)))].flat();
       const stored = answers.at(-1)?.rows[0];
       // Absent in stores of layout 1.
       if (Number(stored?.oldest_writer ?? 1) > known) throw new LayoutTooNew(Number(stored?.layout));
-      return await noticeServer(session, sign, stored);
+      return await recordServer(session, sign, stored);
     } catch (error) {
-      if (!withholdsSign(pool, sign, error)) throw error;
+      if (!refusesIdentity(pool, sign, error)) throw error;
       await session.run('ROLLBACK');
     }
   }

@@ -1,50 +1,50 @@
 /** The clock that assigns timestamps in a store on a server. */
 
 import { type Clock, systemClock } from '../../../shared/clock.ts';
-import type { ClockTrust, HeldTime } from '../../../store/time/clock-jump.ts';
-import { NOTHING_HELD, type StoreClock, storeClock } from '../../../store/time/store-clock.ts';
+import type { ClockTrust, StoredTime } from '../../../store/time/clock-jump.ts';
+import { NOTHING_STORED, type StoreClock, storeClock } from '../../../store/time/store-clock.ts';
 
 /** The server's clock, which all processes share, or one that is passed in. The clock of this machine is not used. */
-export interface StampClock extends StoreClock {
+export interface ServerClock extends StoreClock {
   /** The time to pass to statements in milliseconds since 1970; null where the server reads its own clock. */
-  readonly given: () => number | null;
+  readonly passedTime: () => number | null;
   /**
    * Records a reading of the server's clock, and the store's record of time.
    *
    * @param age milliseconds that may have passed since the server read its clock
    * @returns whether the clock agrees with its earlier readings
    */
-  readonly note: (milliseconds: number, epoch: string, held: HeldTime, age?: number) => boolean;
+  readonly recordReading: (milliseconds: number, epoch: string, held: StoredTime, age?: number) => boolean;
 }
 
 /**
  * Milliseconds after which a response no longer counts as a reading of the server's clock; the previous reading then remains in
  * effect.
  */
-const SOON = 10;
+const FRESH_READING = 10;
 
 /** Milliseconds by which a clock may differ from the expected time without counting as having been set. */
-const IN_STEP = 1000;
+const TOLERANCE = 1000;
 
-export function stampClock(clock: Clock | undefined, trust: ClockTrust): StampClock {
+export function makeServerClock(clock: Clock | undefined, trust: ClockTrust): ServerClock {
   const elapsed = trust.machine?.elapsed ?? (() => performance.now());
   /** The last reading of the server's clock, and when it was taken; absent until there is one. */
-  let noted: { readonly clock: number; readonly elapsed: number; readonly held: HeldTime } | undefined;
+  let noted: { readonly clock: number; readonly elapsed: number; readonly held: StoredTime } | undefined;
   const server = (): number => (noted === undefined ? 0 : noted.clock + elapsed() - noted.elapsed);
   const said = clock ?? { now: server, sleep: systemClock.sleep };
   const trusted = storeClock(
     said,
     trust,
-    () => noted?.held ?? NOTHING_HELD,
+    () => noted?.held ?? NOTHING_STORED,
     () => noted !== undefined,
   );
   return {
     ...trusted,
-    given: () => (clock === undefined && trusted.jump() === 0 ? null : trusted.now()),
-    note(milliseconds, epoch, held, age = 0) {
+    passedTime: () => (clock === undefined && trusted.jump() === 0 ? null : trusted.now()),
+    recordReading(milliseconds, epoch, held, age = 0) {
       const late = server() - milliseconds;
-      const isExpected = clock !== undefined || (late >= -IN_STEP && late <= age + IN_STEP);
-      const isReading = noted === undefined || age <= SOON || !isExpected;
+      const isExpected = clock !== undefined || (late >= -TOLERANCE && late <= age + TOLERANCE);
+      const isReading = noted === undefined || age <= FRESH_READING || !isExpected;
       noted =
         isReading || noted === undefined
           ? { clock: milliseconds, elapsed: elapsed(), held }

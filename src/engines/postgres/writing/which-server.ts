@@ -6,34 +6,34 @@
  */
 
 import { codeOf } from '../../../shared/error-code.ts';
-import { leaveNumbers } from '../../../store/rows/change-log.ts';
+import { skipNumbers } from '../../../store/rows/change-log.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import { namesOf, writeMeta } from '../../../store/state/meta.ts';
 import type { StorePool } from '../connection/connect.ts';
 
-interface Sign {
+interface ServerIdentity {
   /** Each sign is stored separately, because processes with different rights may write to the store alternately. */
   readonly name: 'timeline' | 'serverStart';
   readonly current: string;
 }
 
 /** The best sign first. If none is available, servers cannot be distinguished. */
-const SIGNS: readonly Sign[] = [
+const IDENTITIES: readonly ServerIdentity[] = [
   { name: 'timeline', current: 'left(pg_walfile_name(pg_current_wal_lsn()), 8)' },
   { name: 'serverStart', current: 'CAST(extract(epoch FROM pg_postmaster_start_time()) AS text)' },
 ];
 
 /** insufficient_privilege, undefined_function, feature_not_supported, object_not_in_prerequisite_state */
-const WITHHELD = new Set(['42501', '42883', '0A000', '55000']);
+const REFUSAL_CODES = new Set(['42501', '42883', '0A000', '55000']);
 
 /** The number of signs that a server refused to the connections of a pool. */
-const withheld = new WeakMap<StorePool, number>();
+const refused = new WeakMap<StorePool, number>();
 
 /** The sign that a writer queries; undefined if the server provides none. */
-export const signOf = (pool: StorePool): Sign | undefined => SIGNS[withheld.get(pool) ?? 0];
+export const identityOf = (pool: StorePool): ServerIdentity | undefined => IDENTITIES[refused.get(pool) ?? 0];
 
 /** Columns for a SELECT from `plat_meta`: the stored sign, and that of the server unless it is a standby. */
-export function signColumns(sign: Sign | undefined): string {
+export function identityColumns(sign: ServerIdentity | undefined): string {
   if (sign === undefined) return 'NULL AS sign, NULL AS current_sign';
   const [stored] = namesOf(sign.name);
   return `max(value) FILTER (WHERE name = '${stored}') AS sign,
@@ -41,20 +41,20 @@ export function signColumns(sign: Sign | undefined): string {
 }
 
 /** Whether a statement may be repeated with the columns of the next sign, since the server refused those of this one. */
-export function withholdsSign(pool: StorePool, sign: Sign | undefined, error: unknown): boolean {
-  if (sign === undefined || !WITHHELD.has(codeOf(error) ?? '')) return false;
-  withheld.set(pool, SIGNS.indexOf(sign) + 1);
+export function refusesIdentity(pool: StorePool, sign: ServerIdentity | undefined, error: unknown): boolean {
+  if (sign === undefined || !REFUSAL_CODES.has(codeOf(error) ?? '')) return false;
+  refused.set(pool, IDENTITIES.indexOf(sign) + 1);
   return true;
 }
 
 /** @param row with those columns */
-export async function noticeServer(
+export async function recordServer(
   session: Session,
-  sign: Sign | undefined,
+  sign: ServerIdentity | undefined,
   row: Row | undefined,
 ): Promise<void> {
   const { sign: stored, current_sign: current } = row ?? {};
   if (sign === undefined || typeof current !== 'string' || stored === current) return;
-  if (typeof stored === 'string') await leaveNumbers(session);
+  if (typeof stored === 'string') await skipNumbers(session);
   await writeMeta(session, { [sign.name]: current });
 }

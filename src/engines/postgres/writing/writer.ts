@@ -5,21 +5,21 @@ import type { Dialect } from '../../../compile/dialect.ts';
 import { bind, join, name, type Sql, sql } from '../../../compile/fragment.ts';
 import type { WriteEngine } from '../../../store/engine.ts';
 import type { WriteLimits } from '../../../store/write/in-time.ts';
-import type { StoredRows, WriteSession } from '../../../store/write/write-session.ts';
-import { PATIENCE, type StorePool } from '../connection/connect.ts';
-import { refusalIn } from '../connection/errors.ts';
-import { allow, type ServerSession, sessionOf } from '../connection/session.ts';
+import type { RowIdentifiers, WriteSession } from '../../../store/write/write-session.ts';
+import { type StorePool, TIMEOUTS } from '../connection/connect.ts';
+import { refusalOf } from '../connection/errors.ts';
+import { extendTimeLimit, poolSession, type ServerSession } from '../connection/session.ts';
 import { partitionedDialect, postgresDialect } from '../dialect.ts';
-import { makePartitions, NewSystems, placing } from '../partitions/partitions.ts';
+import { MissingPartitions, makePartitions, partitionCheck } from '../partitions/partitions.ts';
 import { readState } from '../reading/look-row.ts';
 import { applyTables } from '../tables/tables.ts';
 import { copyIn } from './copy-in.ts';
 import { underLock } from './lock.ts';
-import type { StampClock } from './stamp-clock.ts';
+import type { ServerClock } from './stamp-clock.ts';
 
 export type ServerWriteSession = ServerSession & WriteSession;
 
-const among = ({ oneOf, list }: Dialect, stored: StoredRows): Sql =>
+const among = ({ oneOf, integerTable: list }: Dialect, stored: RowIdentifiers): Sql =>
   stored.by === '_key'
     ? oneOf(sql`_key`, stored.keys)
     : sql`_id IN (SELECT l.value FROM ${list(bind(JSON.stringify(stored.ids)), 'l')})`;
@@ -42,17 +42,17 @@ export const writeSessionOn = (session: ServerSession, isPartitioned = false): S
     const names = [...kinds.keys()];
     const given = rows.map((row) => Object.fromEntries(names.map((each, at) => [each, row[at]])));
     const set = [...columns.keys()].map((each) => sql`${name(each)} = v.${name(each)}`);
-    const values = session.dialect.rowsOf(bind(JSON.stringify(given)), 'v', kinds);
+    const values = session.dialect.objectTable(bind(JSON.stringify(given)), 'v', kinds);
     await session.run(
       sql`UPDATE ${name(table)} AS t SET ${join(set, ', ')} FROM ${values} WHERE t._key = v._key`,
     );
   },
-  ...(isPartitioned ? { beforePut: placing(session) } : {}),
+  ...(isPartitioned ? { beforePut: partitionCheck(session) } : {}),
 });
 
 export function writingOn(
   pool: StorePool,
-  clock: StampClock,
+  clock: ServerClock,
   isPartitioned: boolean,
   limits: WriteLimits | undefined,
 ): WriteEngine<ServerWriteSession> {
@@ -60,7 +60,7 @@ export function writingOn(
     underLock(
       pool,
       async (session) => {
-        if (isLong) await allow(session, PATIENCE.large);
+        if (isLong) await extendTimeLimit(session, TIMEOUTS.large);
         return await work(writeSessionOn(session, isPartitioned));
       },
       { patience },
@@ -68,8 +68,8 @@ export function writingOn(
   return {
     ...{ clock, limits },
     largestWeight: 4000,
-    refusal: refusalIn,
-    reading: sessionOf(pool),
+    refusal: refusalOf,
+    reading: poolSession(pool),
     underLock: locked,
     timeState: (session) => readState(session, clock),
     applyTables,
@@ -77,7 +77,7 @@ export function writingOn(
       await session.run(KEEP_PROMISE, [String(Date.parse(lastStamp))]);
     },
     async recover(error) {
-      if (!(error instanceof NewSystems)) return false;
+      if (!(error instanceof MissingPartitions)) return false;
       await makePartitions(error.systems, (make) => locked(make, { isLong: true }));
       return true;
     },

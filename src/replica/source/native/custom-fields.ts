@@ -63,7 +63,7 @@ export class CustomNames {
    * Asks the source for its fields again if a listing has one that is not known: it may have been renamed meanwhile.
    * @throws AuxiliaryFailure
    */
-  async meet(listings: readonly JsonObject[]): Promise<void> {
+  async learnUnknown(listings: readonly JsonObject[]): Promise<void> {
     const unknown = new Map<string, string>();
     const look = (group: string, label: string): string => {
       if (!this.#names.has(pairOf(group, label))) unknown.set(pairOf(group, label), apiName(group, label));

@@ -1,15 +1,15 @@
 /** Determines what a native server shows to this key: fields, masks, custom fields. */
 import { PART_EXPANSIONS, REPLICA_TIMESTAMP, SPECIFIED_EXPANSIONS } from '../../../dictionary/index.ts';
 import { isObject } from '../../../shared/json.ts';
-import type { Answer, SourceClient } from '../../http/client.ts';
+import type { SourceClient, SourceResponse } from '../../http/client.ts';
 import { isTooLarge, RequestFailure } from '../../http/failure.ts';
 import {
   type DiscoveryOptions,
+  fingerprintsOf,
   isFromPlat,
-  NOTHING_SHOWN,
+  NO_FACTS,
   readPlatHeaders,
-  type ShownFacts,
-  shownOf,
+  type SourceFacts,
 } from '../answer.ts';
 import { ACCOUNTS, type Capabilities, type ForeignField, isForeign, type Source } from '../source.ts';
 import { CustomNames, declaredFields, listedFields } from './custom-fields.ts';
@@ -60,17 +60,17 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
     foreignFields: custom.filter(({ name }) => listing !== undefined && isForeign(listing, name)),
     dictionary,
     customNames: new CustomNames(custom, askCustom),
-    discovered: shownOf(found),
-    shown: async () => shownOf(await readFields(client, root)),
+    discovered: fingerprintsOf(found),
+    shown: async () => fingerprintsOf(await readFields(client, root)),
   });
 }
 
 /** The fields that the source lists, standard and custom. One that lists none never changes. */
-async function readFields(client: SourceClient, root: string): Promise<ShownFacts> {
+async function readFields(client: SourceClient, root: string): Promise<SourceFacts> {
   const list = async (
     name: string,
-  ): Promise<Omit<ShownFacts, 'fields' | 'text'> & { results: unknown[] }> => {
-    const read = (answer: Answer) => ({
+  ): Promise<Omit<SourceFacts, 'fields' | 'text'> & { results: unknown[] }> => {
+    const read = (answer: SourceResponse) => ({
       results: readResults(answer).results.filter(isObject),
       ...readPlatHeaders(answer),
     });
@@ -78,7 +78,7 @@ async function readFields(client: SourceClient, root: string): Promise<ShownFact
       return await client.get(`${root}${name}`, read);
     } catch (error) {
       if (isTooLarge(error) || (error instanceof RequestFailure && error.kind === 'rejected'))
-        return { ...NOTHING_SHOWN, results: [] };
+        return { ...NO_FACTS, results: [] };
       throw error;
     }
   };

@@ -64,7 +64,7 @@ interface Members {
   readonly others: unknown[];
 }
 
-/** A floor plan is among the photos as well: the form that says more wins. */
+/** A floor plan is listed among the photos as well: the representation with more members wins. */
 function addMembers(collections: Map<string, Members>, part: NativePart, given: readonly unknown[]): void {
   const { navigation: collection, media } = rowOfPart(part);
   const { records, others } = collections.getOrInsert(collection, { records: new Map(), others: [] });

@@ -1,10 +1,10 @@
 import { jsonOf } from '../../../records/nesting.ts';
 import { isObject } from '../../../shared/json.ts';
-import type { Answer } from '../../http/client.ts';
+import type { SourceResponse } from '../../http/client.ts';
 import { isGone, RequestFailure } from '../../http/failure.ts';
 import {
   factsOf,
-  givenKey,
+  keyFromValue,
   readJson,
   type SourceOptions,
   servedAt,
@@ -12,11 +12,11 @@ import {
   withoutEmptyLists,
 } from '../answer.ts';
 import { eventFeed } from '../events.ts';
-import { withRecordsApart } from '../pages.ts';
+import { withRecordsOneByOne } from '../pages.ts';
 import {
   ACCOUNTS,
   type BrokenItem,
-  givesCustomFields,
+  expandsCustomFields,
   type PageRequest,
   type Source,
   type SourceItem,
@@ -37,10 +37,10 @@ type Asked = 'whole' | 'bare' | 'children';
 
 /** Values that a condition of `_filter` takes. */
 const MANY = 200;
-/** A page of one record could be the token's own for ever, where a source takes the token itself in. */
+/** If a source repeats the record of the token on the next page, a page of one record could be that record forever. */
 const SMALLEST = 2;
 const LISTINGS = 'listings';
-const KEYS_ALONE = '_select=ListingKey';
+const SELECT_KEY = '_select=ListingKey';
 
 export function nativeSource(options: NativeSourceOptions): Source {
   const { client, root, capabilities, dictionary, customNames } = options;
@@ -50,7 +50,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
 
   const pathOf = (resource: string): string => (resource === ACCOUNTS ? ACCOUNTS : LISTINGS);
 
-  function list(path: string, query: readonly string[], attempts?: number): Promise<NativeAnswer> {
+  function list(path: string, query: readonly string[], attempts?: number): Promise<NativeResponse> {
     const parameters = query.map(encodeParameter).join('&');
     return client.get(`${root}${path}${parameters === '' ? '' : `?${parameters}`}`, readResults, {
       attempts,
@@ -69,7 +69,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
   /** Clients stop on an empty page and on a missing token; the same token twice is an error. */
   function nextOf(
     resource: string,
-    { results, token }: NativeAnswer,
+    { results, token }: NativeResponse,
     { position }: PageRequest,
   ): WalkPosition | undefined {
     if (results.length === 0) return undefined;
@@ -78,7 +78,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     }
     if (token === undefined) return undefined;
     if (position?.kind === 'token' && position.token === token) {
-      // The source takes the token's own record in, and nothing follows it.
+      // The source repeats the record of the token, and nothing follows it.
       if (results.length === 1) return undefined;
       throw new RequestFailure('rejected', `The source gave the skip token ${token} twice`);
     }
@@ -88,10 +88,10 @@ export function nativeSource(options: NativeSourceOptions): Source {
   /** The records of a response. @throws AuxiliaryFailure */
   async function pageOf(
     resource: string,
-    { results, facts, total }: NativeAnswer,
+    { results, facts, total }: NativeResponse,
     asked: Asked = 'whole',
   ): Promise<SourcePage> {
-    if (resource !== ACCOUNTS) await customNames.meet(results.filter(isObject));
+    if (resource !== ACCOUNTS) await customNames.learnUnknown(results.filter(isObject));
     const items: SourceItem[] = [];
     const broken: BrokenItem[] = [];
     const masked = new Set<string>();
@@ -127,8 +127,8 @@ export function nativeSource(options: NativeSourceOptions): Source {
   }
 
   /** Listings are incomplete without their custom fields, which the download cannot request: it reads only keys first. */
-  const keysFirst = (resource: string, { kind }: Walk): boolean =>
-    kind === 'all' && resource !== ACCOUNTS && givesCustomFields(capabilities);
+  const readsKeysFirst = (resource: string, { kind }: Walk): boolean =>
+    kind === 'all' && resource !== ACCOUNTS && expandsCustomFields(capabilities);
 
   const filterOf = (walk: Walk): string[] =>
     walk.kind === 'all' ? [] : [`_filter=${walk.field} bt ${walk.lower},${walk.upper}`];
@@ -136,11 +136,11 @@ export function nativeSource(options: NativeSourceOptions): Source {
   /** During the initial download nothing but _limit, _skiptoken and _select is sent (specification 4.3, rule 1). */
   function optionsOfWalk(resource: string, walk: Walk): string[] {
     if (walk.kind === 'window') return [...filterOf(walk), expand];
-    return keysFirst(resource, walk) ? [KEYS_ALONE] : [];
+    return readsKeysFirst(resource, walk) ? [SELECT_KEY] : [];
   }
 
   /** A page of keys. A member without one is kept unchanged. */
-  async function keysOnly(resource: string, answer: NativeAnswer): Promise<SourcePage> {
+  async function keysOnly(resource: string, answer: NativeResponse): Promise<SourcePage> {
     const keyless = answer.results.filter((result) => keysOf(resource, [result]).length === 0);
     const page = await pageOf(resource, { ...answer, results: keyless });
     return { ...page, keys: keysOf(resource, answer.results) };
@@ -151,52 +151,52 @@ export function nativeSource(options: NativeSourceOptions): Source {
     foreignFields: options.foreignFields,
     servedAt: servedAt(options, `${root}system`),
     someAtOnce: MANY,
-    serverTime: serverClock(client, `${root}system`, `${root}${LISTINGS}?_limit=1&${KEYS_ALONE}`),
+    serverTime: serverClock(client, `${root}system`, `${root}${LISTINGS}?_limit=1&${SELECT_KEY}`),
     discovered: options.discovered,
     shown: options.shown,
     windowField: () => capabilities.windowField,
     async page(resource, walk, request) {
-      if (request.apart === true) return pageApart(resource, walk, request);
+      if (request.apart === true) return pageOneByOne(resource, walk, request);
       const [limit = '', begin = ''] = optionsOfPage(resource, request);
       const query = [limit, ...optionsOfWalk(resource, walk), begin];
       const answer = await list(pathOf(resource), query, request.attempts);
       const next = nextOf(resource, answer, request);
-      const page = keysFirst(resource, walk)
+      const page = readsKeysFirst(resource, walk)
         ? await keysOnly(resource, answer)
         : await pageOf(resource, answer, walk.kind === 'all' ? 'bare' : 'whole');
       return { ...page, next };
     },
     async keys(resource, request) {
-      const select = resource === ACCOUNTS ? '_select=UserType' : KEYS_ALONE;
+      const select = resource === ACCOUNTS ? '_select=UserType' : SELECT_KEY;
       const query = [select, ...optionsOfPage(resource, request)];
       const answer = await list(pathOf(resource), query, request.attempts);
       const { results, facts, total } = answer;
       const keyless = results.filter(
-        (result) => !isObject(result) || givenKey(result.Id) === undefined,
+        (result) => !isObject(result) || keyFromValue(result.Id) === undefined,
       ).length;
       const next = nextOf(resource, answer, request);
       return { keys: keysOf(resource, results), keyless, next, ...facts, total };
     },
-    async some(resource, keys, attempts, distinct) {
+    async recordsByKey(resource, keys, attempts, distinct) {
       if (resource !== 'Property') return pageOf(ACCOUNTS, await byPath(ACCOUNTS, keys, [], attempts));
       return pageOf(resource, await listingsOf(keys, [expand], attempts, distinct));
     },
     async children(keys, _collections, attempts) {
-      return pageOf('Property', await listingsOf(keys, [KEYS_ALONE, expand], attempts), 'children');
+      return pageOf('Property', await listingsOf(keys, [SELECT_KEY, expand], attempts), 'children');
     },
     changeFeeds: capabilities.isPlat ? [eventFeed(client, root)] : [],
   };
 
   /** A page whose listings are requested one by one. */
-  async function pageApart(resource: string, walk: Walk, request: PageRequest): Promise<SourcePage> {
+  async function pageOneByOne(resource: string, walk: Walk, request: PageRequest): Promise<SourcePage> {
     if (resource === ACCOUNTS) {
       throw new RequestFailure('too-large', `${root}${ACCOUNTS} has records that are too large to be read`);
     }
-    const answer = await list(LISTINGS, [...filterOf(walk), KEYS_ALONE, ...optionsOfPage(resource, request)]);
+    const answer = await list(LISTINGS, [...filterOf(walk), SELECT_KEY, ...optionsOfPage(resource, request)]);
     const page = await keysOnly(resource, answer);
     // The download requests sub-resources separately.
     const [query, asked] = walk.kind === 'window' ? [[expand], 'whole' as const] : [[], 'bare' as const];
-    const whole = await withRecordsApart(
+    const whole = await withRecordsOneByOne(
       resource,
       page,
       async (key) => pageOf(resource, await listingsOf([key], query, request.attempts), asked),
@@ -213,7 +213,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     query: readonly string[],
     attempts?: number,
     distinct?: string,
-  ): Promise<NativeAnswer> {
+  ): Promise<NativeResponse> {
     // The address of a record is never answered from an index.
     const isApart = (key: string): boolean =>
       isUnwritable(key) || (distinct !== undefined && keys.length === 1);
@@ -228,7 +228,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
       if (rest.length === left.length) break;
       left = rest;
     }
-    return joined(answers);
+    return joinResponses(answers);
   }
 
   /** Records one by one; those that are not there are omitted. */
@@ -237,8 +237,8 @@ export function nativeSource(options: NativeSourceOptions): Source {
     keys: readonly string[],
     query: readonly string[],
     attempts?: number,
-  ): Promise<NativeAnswer> {
-    const answers: NativeAnswer[] = [];
+  ): Promise<NativeResponse> {
+    const answers: NativeResponse[] = [];
     for (const key of keys) {
       try {
         answers.push(await list(`${path}/${encodeURIComponent(key)}`, query, attempts));
@@ -246,27 +246,27 @@ export function nativeSource(options: NativeSourceOptions): Source {
         if (!isGone(error)) throw error;
       }
     }
-    return joined(answers);
+    return joinResponses(answers);
   }
 }
 
 function keysOf(resource: string, results: readonly unknown[]): SourceKey[] {
   return results.filter(isObject).flatMap((result) => {
     const of = resource === ACCOUNTS ? resourceOfAccount(result) : 'Property';
-    const key = givenKey(result.Id);
+    const key = keyFromValue(result.Id);
     return of === undefined || key === undefined ? [] : [{ resource: of, key }];
   });
 }
 
 /** A success in the native envelope. */
-interface NativeAnswer {
+interface NativeResponse {
   readonly results: readonly unknown[];
   readonly token: string | undefined;
   readonly facts: Pick<SourcePage, 'serverTime' | 'weight'>;
   readonly total: number | undefined;
 }
 
-const joined = (answers: readonly NativeAnswer[]): NativeAnswer => ({
+const joinResponses = (answers: readonly NativeResponse[]): NativeResponse => ({
   results: answers.flatMap(({ results }) => results),
   token: undefined,
   facts: {
@@ -277,7 +277,7 @@ const joined = (answers: readonly NativeAnswer[]): NativeAnswer => ({
 });
 
 /** @throws RequestFailure `transient` for a response in another form */
-export function readResults(answer: Answer): NativeAnswer {
+export function readResults(answer: SourceResponse): NativeResponse {
   const { D: content } = readJson(answer);
   if (!isObject(content) || !Array.isArray(content.Results)) {
     const { Success, Code, Message } = isObject(content) ? content : {};
@@ -295,7 +295,7 @@ export function readResults(answer: Answer): NativeAnswer {
   };
 }
 
-/** A character literal of the native language: a backslash stands before a quote, and for itself before all else. */
+/** A character literal of the native language: a backslash escapes a quote, and is an ordinary character everywhere else. */
 const quoted = (key: string): string => `'${key.replaceAll("'", "\\'")}'`;
 
 /** A backslash before a quote, or at the end, has no literal. */

@@ -4,13 +4,13 @@
  * records; from other sources only the keys are used, since they may return only the changed fields.
  */
 import type { Clock } from '../../../shared/clock.ts';
-import { isObject, type JsonObject, parsedJson } from '../../../shared/json.ts';
+import { isObject, type JsonObject, tryParseJson } from '../../../shared/json.ts';
 import type { SourceClient } from '../../http/client.ts';
 import { isTooLarge, isUnsupported, RequestFailure, stopped } from '../../http/failure.ts';
-import { givenKey } from '../answer.ts';
-import { Digests } from '../loop-guard.ts';
+import { keyFromValue } from '../answer.ts';
+import { SeenTexts } from '../loop-guard.ts';
 import type { ChangeFeed, FeedReport, ReportedChange, SourceItem } from '../source.ts';
-import { deltaLinkOf, type ListAnswer, linkOf, readList } from './lists.ts';
+import { deltaLinkOf, type ListResponse, nextLinkOf, readList } from './lists.ts';
 import { withOptions } from './urls.ts';
 
 /** The preferred number of entries on a page, which the source may ignore. */
@@ -40,8 +40,8 @@ type Links = Map<string, string>;
 
 const positionOf = (links: Links): string => JSON.stringify(Object.fromEntries(links));
 
-function linksIn(position: string): Links | undefined {
-  const value = parsedJson(position);
+function parseLinks(position: string): Links | undefined {
+  const value = tryParseJson(position);
   if (!isObject(value)) return undefined;
   const links = Object.entries(value).flatMap(([name, link]) =>
     typeof link === 'string' ? [[name, link] as const] : [],
@@ -50,20 +50,20 @@ function linksIn(position: string): Links | undefined {
 }
 
 export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): ChangeFeed {
-  const ask = (url: string, preference: string): Promise<ListAnswer> =>
+  const ask = (url: string, preference: string): Promise<ListResponse> =>
     client.get(url, readList, {
       attempts: ATTEMPTS,
       headers: { prefer: preference, 'odata-maxversion': '4.01' },
     });
 
   /** A link whose delta begins now, without a walk; undefined if the source returns none. */
-  async function begun(collection: string): Promise<string | undefined> {
+  async function requestNewLink(collection: string): Promise<string | undefined> {
     const url = withOptions(`${root}${collection}`, ['$top=0', ...of.optionsOf(collection)]);
     return unlessUnsupported(async () => deltaLinkOf(await ask(url, 'odata.track-changes'), root));
   }
 
   /** A link that is not dead. */
-  async function living(link: string): Promise<string | undefined> {
+  async function linkIfAlive(link: string): Promise<string | undefined> {
     return unlessUnsupported(async () => {
       await ask(link, `odata.maxpagesize=${PAGE}`);
       return link;
@@ -76,12 +76,12 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
     since: string,
     asOf: () => number,
   ): AsyncGenerator<FeedReport, { readonly link: string; readonly isNew: boolean }> {
-    const seen = new Digests();
+    const seen = new SeenTexts();
     let size = PAGE;
     let isNew = false;
     for (let url = since; ; ) {
       const moment = asOf();
-      let answer: ListAnswer;
+      let answer: ListResponse;
       try {
         answer = await ask(client.resolve(url), `odata.maxpagesize=${size}`);
       } catch (error) {
@@ -97,7 +97,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
       isNew ||= changes.length > 0;
       if (changes.length > 0) yield { kind: 'changes', changes };
       if (link !== undefined) return { link, isNew };
-      const next = linkOf(answer, root);
+      const next = nextLinkOf(answer, root);
       if (next === undefined) {
         throw new RequestFailure('rejected', `The source gave a delta of ${collection} without a link`);
       }
@@ -129,19 +129,20 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
     way: 'delta',
     isPushed: false,
     // A link cannot be derived from the position of another method.
-    adopts: () => undefined,
-    async now(collections, _signal, walked) {
+    translatePosition: () => undefined,
+    async currentPosition(collections, _signal, walked) {
       const links: Links = new Map();
       for (const collection of collections) {
         const known = walked[collection];
-        const link = (await begun(collection)) ?? (known === undefined ? undefined : await living(known));
+        const link =
+          (await requestNewLink(collection)) ?? (known === undefined ? undefined : await linkIfAlive(known));
         if (link !== undefined) links.set(collection, link);
       }
       if (links.size === 0) throw new RequestFailure('rejected', 'The source returned no delta links');
       return { position: positionOf(links), unreported: collections.filter((each) => !links.has(each)) };
     },
-    async *since(position, _resources, signal, asOf): AsyncGenerator<FeedReport> {
-      const links = linksIn(position);
+    async *changesSince(position, _resources, signal, asOf): AsyncGenerator<FeedReport> {
+      const links = parseLinks(position);
       if (links === undefined) {
         yield { kind: 'expired', position: undefined };
         return;
@@ -206,7 +207,7 @@ export function readEntry(value: unknown, collection: string, key: string): Delt
   const isLink = what === 'link' || what === 'deletedLink';
   const inOldForm = isLink ? value.source : what === 'deletedEntity' ? value.id : undefined;
   const id = inOldForm ?? controlOf(value, 'id');
-  const found = (isLink ? undefined : givenKey(value[key])) ?? keyIn(textOf(id) ?? '', collection);
+  const found = (isLink ? undefined : keyFromValue(value[key])) ?? keyIn(textOf(id) ?? '', collection);
   if (found === undefined || set !== collection) throw unreadable(collection, value);
   if (isLink) return { kind: 'related', key: found };
   const isRemoved = what === 'deletedEntity' || isObject(controlOf(value, 'removed'));
@@ -220,11 +221,11 @@ const controlOf = (value: JsonObject, name: string): unknown => value[`@odata.${
 
 /** The key in the address of a record of a collection. */
 function keyIn(id: string, collection: string): string | undefined {
-  const [, set, quoted, digits] = ID.exec(decoded(id)) ?? [];
+  const [, set, quoted, digits] = ID.exec(decodeIfPossible(id)) ?? [];
   return set === collection ? (quoted?.replaceAll("''", "'") ?? digits) : undefined;
 }
 
-function decoded(text: string): string {
+function decodeIfPossible(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

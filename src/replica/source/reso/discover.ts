@@ -1,22 +1,28 @@
 /** Determines what a RESO server can do: from its metadata, and by asking it for a few records. */
 import { NAMES_OF_COLLECTIONS, REPLICA_TIMESTAMP } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
-import type { Answer, SourceClient } from '../../http/client.ts';
-import { isOfRequest, isServerFault, isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
+import type { SourceClient, SourceResponse } from '../../http/client.ts';
+import {
+  isDirectFailure,
+  isServerError,
+  isTooLarge,
+  isUnsupported,
+  RequestFailure,
+} from '../../http/failure.ts';
 import {
   type DiscoveryOptions,
+  fingerprintsOf,
   isFromPlat,
-  NOTHING_SHOWN,
+  NO_FACTS,
   quotedText,
   readPlatHeaders,
-  type ShownFacts,
-  shownOf,
+  type SourceFacts,
 } from '../answer.ts';
 import type { Capabilities, Source } from '../source.ts';
-import { linkOf, readListPage } from './lists.ts';
+import { nextLinkOf, readListPage } from './lists.ts';
 import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';
-import { offsetOf } from './offsets.ts';
-import { ATTEMPTS, answerAt, orKeysAlone, PROBED, probeRecords } from './probe-records.ts';
+import { offsetOfLink } from './offsets.ts';
+import { ATTEMPTS, PROBED_RECORDS, probeAddress, probeRecords, requestOrKeysOnly } from './probe-records.ts';
 import { resoSource, type TopMeans } from './reso-source.ts';
 import { withOptions } from './urls.ts';
 
@@ -30,10 +36,10 @@ interface DiscoverResoOptions extends DiscoveryOptions {
 }
 
 /** Milliseconds between two requests for new entity events of a plat, whose limits leave room for them, and of others. */
-const OWN_POLLS = 500;
-const POLLS = 10_000;
+const PLAT_POLL_INTERVAL = 500;
+const POLL_INTERVAL = 10_000;
 /** The least between two requests for deltas of a plat, each of one collection. */
-const OWN_DELTAS = 200;
+const PLAT_DELTA_INTERVAL = 200;
 
 /** The collections of a listing by the specification's names (4.2), for a source without metadata. */
 const SPECIFIED = NAMES_OF_COLLECTIONS.map(([navigation = '', specified = navigation]) => specified);
@@ -79,15 +85,16 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Source
     dictionary,
     foreignFields: metadata === undefined ? [] : foreignFields(metadata, dictionary),
     topMeans: probe.topMeans,
-    discovered: shownOf(found),
-    shown: async () => shownOf(await readMetadata(client, root)),
+    discovered: fingerprintsOf(found),
+    shown: async () => fingerprintsOf(await readMetadata(client, root)),
     pollEvery: metadata?.entitySets.has('EntityEvent')
-      ? Math.max(options.pollPace, options.pollEvery ?? (probe.isPlat ? OWN_POLLS : POLLS))
+      ? Math.max(options.pollPace, options.pollEvery ?? (probe.isPlat ? PLAT_POLL_INTERVAL : POLL_INTERVAL))
       : undefined,
     deltasEvery: (collections) =>
       Math.max(
         options.pollPace * collections,
-        options.pollEvery ?? (probe.isPlat ? Math.max(OWN_POLLS, OWN_DELTAS * collections) : POLLS),
+        options.pollEvery ??
+          (probe.isPlat ? Math.max(PLAT_POLL_INTERVAL, PLAT_DELTA_INTERVAL * collections) : POLL_INTERVAL),
       ),
     // A source's own timestamp need not be in all of its resources.
     windowField: (name) =>
@@ -102,13 +109,13 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Source
 async function readMetadata(
   client: SourceClient,
   root: string,
-): Promise<ShownFacts & { readonly metadata: SourceMetadata | undefined }> {
-  const read = (answer: Answer) => {
+): Promise<SourceFacts & { readonly metadata: SourceMetadata | undefined }> {
+  const read = (answer: SourceResponse) => {
     const { text, headers, url } = answer;
     if (/html/i.test(headers['content-type'] ?? '')) {
       throw new RequestFailure('transient', `${url} answered with a page of HTML: ${quotedText(text)}`);
     }
-    if (isBrokenOff(text)) throw new RequestFailure('transient', `${url} broke off before its end`);
+    if (isTruncated(text)) throw new RequestFailure('transient', `${url} broke off before its end`);
     const metadata = parseMetadata(text);
     const fields = [...(metadata?.types ?? [])].flatMap(([type, { properties }]) =>
       [...properties].map(([name, property]) => `${type}.${name} ${property.type}`),
@@ -124,13 +131,13 @@ async function readMetadata(
     return await client.get(`${root}$metadata`, read, { headers: { accept: 'application/xml' } });
   } catch (error) {
     if (isTooLarge(error) || (error instanceof RequestFailure && error.kind === 'rejected'))
-      return { ...NOTHING_SHOWN, metadata: undefined };
+      return { ...NO_FACTS, metadata: undefined };
     throw error;
   }
 }
 
 /** The beginning of a metadata document that is cut off: fields that it does not name have not been removed. */
-function isBrokenOff(text: string): boolean {
+function isTruncated(text: string): boolean {
   const hasBegun = /<(?:\w+:)?Edmx\b/.test(text) || /^\s*(?:<\?[^>]*>?\s*)?<?$/.test(text);
   return hasBegun && !/<\/(?:\w+:)?Edmx\s*>\s*$/.test(text);
 }
@@ -149,17 +156,17 @@ async function probeCollection(
   address: string,
   key: string,
 ): Promise<Probe> {
-  const read = (answer: Answer) => {
+  const read = (answer: SourceResponse) => {
     const list = readListPage(answer);
-    return { page: list.page, link: linkOf(list, root), isPlat: isFromPlat(answer) };
+    return { page: list.page, link: nextLinkOf(list, root), isPlat: isFromPlat(answer) };
   };
   const one = (options: readonly string[], attempts?: number) =>
     client.get(withOptions(address, ['$top=1', ...options]), read, { attempts });
   const ask = (...counted: readonly string[]) =>
-    orKeysAlone(key, (select, attempts) => one([...select, ...counted], attempts));
+    requestOrKeysOnly(key, (select, attempts) => one([...select, ...counted], attempts));
   const { page, link, isPlat } = await ask('$count=true').catch(async (error: unknown) => {
     if (isUnsupported(error)) return ask();
-    if (!isOfRequest(error) || !isServerFault(error)) throw error;
+    if (!isDirectFailure(error) || !isServerError(error)) throw error;
     // To count all records may be too much for it.
     return one([`$select=${key}`], ATTEMPTS).catch(() => {
       throw error;
@@ -170,11 +177,15 @@ async function probeCollection(
   const headers = { prefer: 'odata.maxpagesize=1' };
   // If the page ignores the preference, one record is enough to make it too large.
   const further = await attempt(() =>
-    orKeysAlone(key, (select, attempts) =>
-      client.get(withOptions(address, select), (answer) => ({ link: linkOf(readListPage(answer), root) }), {
-        headers,
-        attempts,
-      }),
+    requestOrKeysOnly(key, (select, attempts) =>
+      client.get(
+        withOptions(address, select),
+        (answer) => ({ link: nextLinkOf(readListPage(answer), root) }),
+        {
+          headers,
+          attempts,
+        },
+      ),
     ),
   );
   const next = further?.link;
@@ -182,7 +193,7 @@ async function probeCollection(
   return { isPlat, counts, topMeans: 'total', pagesByLink: next === undefined || !isOffset(next) };
 }
 
-const isOffset = (link: string): boolean => offsetOf(link) !== undefined;
+const isOffset = (link: string): boolean => offsetOfLink(link) !== undefined;
 
 /**
  * The collections that the server expands, by the names that it declares. A response that is too large to be read also
@@ -203,24 +214,24 @@ async function workingExpansions(
   const works = async (list: readonly string[]): Promise<boolean> => {
     const url = `${root}Property?$top=1&$expand=${list.join(',')}`;
     // If the source fails at a listing, another one may show whether it expands.
-    for (let skip = 0; skip < PROBED; skip++) {
+    for (let skip = 0; skip < PROBED_RECORDS; skip++) {
       const skipped = skip === 0 ? '' : `&$skip=${skip}`;
-      const answered = await answerAt(client, `${url}${skipped}`);
+      const answered = await probeAddress(client, `${url}${skipped}`);
       if (answered === 'works') return true;
       if (answered === 'rejected') {
         if (skip === 0) return false;
         // It may know no $skip here.
-        const keys = await answerAt(client, `${root}Property?$top=1&$select=ListingKey${skipped}`);
+        const keys = await probeAddress(client, `${root}Property?$top=1&$select=ListingKey${skipped}`);
         if (keys === 'works') return false;
       }
-      if (answered === 'rejected' || !isServerFault(answered)) break;
+      if (answered === 'rejected' || !isServerError(answered)) break;
     }
     return (await attempt<unknown>(() => client.get(url, readListPage), true)) !== undefined;
   };
   const work = (): Promise<boolean> =>
     works(names).catch((error: unknown) => {
       // Together they may be too much for it.
-      if (names.length > 1 && isOfRequest(error) && isServerFault(error)) return false;
+      if (names.length > 1 && isDirectFailure(error) && isServerError(error)) return false;
       throw error;
     });
   if (names.length === 0 || (await work())) return names;

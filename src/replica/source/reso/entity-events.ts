@@ -7,9 +7,9 @@ import type { Clock } from '../../../shared/clock.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { SourceClient } from '../../http/client.ts';
 import { RequestFailure, stopped } from '../../http/failure.ts';
-import { givenKey } from '../answer.ts';
+import { keyFromValue } from '../answer.ts';
 import type { ChangeFeed, FeedReport, ReportedChange } from '../source.ts';
-import { givenLink, type ListAnswer, readList } from './lists.ts';
+import { type ListResponse, nextLinkIn, readList } from './lists.ts';
 import { withOptions } from './urls.ts';
 
 const SEQUENCE = 'EntityEventSequence';
@@ -25,21 +25,21 @@ interface EntityEventOptions {
 }
 
 export function entityEventFeed({ client, root, clock, every }: EntityEventOptions): ChangeFeed {
-  const ask = (options: readonly string[]): Promise<ListAnswer> =>
+  const ask = (options: readonly string[]): Promise<ListResponse> =>
     client.get(withOptions(`${root}EntityEvent`, options), readList, { attempts: ATTEMPTS });
   return {
     way: 'entity-event',
     isPushed: false,
     // The stream of the same source counts in the same numbers.
-    adopts: ({ way, position }) => (way === 'events' ? /^\d+/.exec(position)?.[0] : undefined),
-    async now() {
+    translatePosition: ({ way, position }) => (way === 'events' ? /^\d+/.exec(position)?.[0] : undefined),
+    async currentPosition() {
       const { values } = await ask([`$orderby=${SEQUENCE} desc`, '$top=1']);
       const [last] = values;
       return { position: last === undefined ? '0' : String(numberOf(last)), unreported: [] };
     },
-    async *since(position, resources, signal): AsyncGenerator<FeedReport> {
+    async *changesSince(position, resources, signal): AsyncGenerator<FeedReport> {
       for (let last = Number(position); !signal.aborted; ) {
-        let answer: ListAnswer;
+        let answer: ListResponse;
         try {
           answer = await ask([`$filter=${SEQUENCE} gt ${last}`, `$orderby=${SEQUENCE} asc`, `$top=${PAGE}`]);
         } catch (error) {
@@ -48,7 +48,7 @@ export function entityEventFeed({ client, root, clock, every }: EntityEventOptio
           return;
         }
         const { page, values, facts } = answer;
-        const isLevel = values.length === 0 || (givenLink(page) === undefined && values.length < PAGE);
+        const isLevel = values.length === 0 || (nextLinkIn(page) === undefined && values.length < PAGE);
         // If more entries follow, they may include changes older than this time.
         const at = isLevel ? facts.serverTime : undefined;
         const changes = values.map((value) => changeOf(value, at));
@@ -65,7 +65,7 @@ export function entityEventFeed({ client, root, clock, every }: EntityEventOptio
 
 function changeOf(value: unknown, at: number | undefined): ReportedChange {
   const { ResourceName: resource, ResourceRecordKey: given } = isObject(value) ? value : {};
-  const key = givenKey(given);
+  const key = keyFromValue(given);
   if (typeof resource !== 'string' || key === undefined) throw unreadable(value);
   return { resource, key, isDeleted: false, at };
 }

@@ -1,10 +1,10 @@
 /** Collections in responses of a RESO server: a page of one, and a short one that is collected completely. */
 import { REPEATED } from '../../../records/exact-json.ts';
 import type { JsonObject } from '../../../shared/json.ts';
-import type { Answer } from '../../http/client.ts';
+import type { SourceResponse } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { factsOf, readJson } from '../answer.ts';
-import { Digests } from '../loop-guard.ts';
+import { SeenTexts } from '../loop-guard.ts';
 import type { KeyPage } from '../source.ts';
 
 /** A page of a collection, and its address. */
@@ -14,12 +14,12 @@ interface ListPage {
   readonly url: string;
 }
 
-export interface ListAnswer extends ListPage {
+export interface ListResponse extends ListPage {
   readonly facts: Pick<KeyPage, 'serverTime' | 'total' | 'weight'>;
 }
 
 /** @throws RequestFailure `transient` for a response of another form */
-export function readListPage(answer: Answer): ListPage {
+export function readListPage(answer: SourceResponse): ListPage {
   const page = readJson(answer);
   const { url } = answer;
   const { value: values, [`value${REPEATED}2`]: others } = page;
@@ -27,7 +27,7 @@ export function readListPage(answer: Answer): ListPage {
   throw new RequestFailure('transient', `${url} answered without a list of records`);
 }
 
-export function readList(answer: Answer): ListAnswer {
+export function readList(answer: SourceResponse): ListResponse {
   const list = readListPage(answer);
   const { page } = list;
   const count = page['@odata.count'] ?? page['@count'];
@@ -36,17 +36,17 @@ export function readList(answer: Answer): ListAnswer {
 }
 
 /** The link to what follows, as the page has it. */
-export function givenLink(page: JsonObject): string | undefined {
+export function nextLinkIn(page: JsonObject): string | undefined {
   const link = page['@odata.nextLink'] ?? page['@nextLink'];
   return typeof link === 'string' && link !== '' ? link : undefined;
 }
 
 /** The link to what follows, absolute. @throws RequestFailure `rejected` */
-export function linkOf(list: ListPage, root: string): string | undefined {
-  return absolute(givenLink(list.page), list.url, root);
+export function nextLinkOf(list: ListPage, root: string): string | undefined {
+  return absolute(nextLinkIn(list.page), list.url, root);
 }
 
-/** The link to what will have changed, absolute: the last page of a walk or of a delta has it. @throws RequestFailure `rejected` */
+/** The delta link, absolute, which the last page of a walk or of a delta has. @throws RequestFailure `rejected` */
 export function deltaLinkOf({ page, url }: ListPage, root: string): string | undefined {
   return absolute(page['@odata.deltaLink'] ?? page['@deltaLink'], url, root);
 }
@@ -69,7 +69,7 @@ const MOST_PAGES = 250;
  */
 export class ShortList {
   readonly #name: string;
-  readonly #seen = new Digests();
+  readonly #seen = new SeenTexts();
   readonly values: unknown[] = [];
   #pages = 0;
 
@@ -93,7 +93,7 @@ export class ShortList {
   }
 
   /** @throws RequestFailure `rejected`, since a link led to an earlier page */
-  repeated(): never {
+  failRepeated(): never {
     throw this.#endless('the same page twice');
   }
 

@@ -38,7 +38,7 @@ const parser = new XMLParser({
 });
 
 /** The elements at a path below some elements. */
-const below = (elements: readonly JsonObject[], ...path: readonly string[]): JsonObject[] =>
+const elementsAt = (elements: readonly JsonObject[], ...path: readonly string[]): JsonObject[] =>
   path.reduce<JsonObject[]>(
     (found, name) => found.flatMap(({ [name]: inner }) => objectsIn(inner)),
     [...elements],
@@ -65,11 +65,11 @@ let last: { readonly xml: string; readonly metadata: SourceMetadata | undefined 
  * @returns undefined for any other text
  */
 export function parseMetadata(xml: string): SourceMetadata | undefined {
-  if (last?.xml !== xml) last = { xml, metadata: parsed(xml) };
+  if (last?.xml !== xml) last = { xml, metadata: parseCsdl(xml) };
   return last.metadata;
 }
 
-function parsed(xml: string): SourceMetadata | undefined {
+function parseCsdl(xml: string): SourceMetadata | undefined {
   let root: unknown;
   try {
     root = parser.parse(xml);
@@ -77,12 +77,12 @@ function parsed(xml: string): SourceMetadata | undefined {
     return undefined;
   }
   if (!isObject(root)) return undefined;
-  const schemas = below([root], 'Edmx', 'DataServices', 'Schema');
+  const schemas = elementsAt([root], 'Edmx', 'DataServices', 'Schema');
   if (schemas.length === 0) return undefined;
   return {
-    types: new Map(below(schemas, 'EntityType').map((type) => [nameOf(type), entityType(type)])),
+    types: new Map(elementsAt(schemas, 'EntityType').map((type) => [nameOf(type), entityType(type)])),
     entitySets: new Map(
-      below(schemas, 'EntityContainer', 'EntitySet').map((set) => [
+      elementsAt(schemas, 'EntityContainer', 'EntitySet').map((set) => [
         nameOf(set),
         withoutNamespace(attribute(set, 'EntityType') ?? ''),
       ]),
@@ -91,16 +91,18 @@ function parsed(xml: string): SourceMetadata | undefined {
 }
 
 const entityType = (type: JsonObject): EntityType => ({
-  properties: new Map(below([type], 'Property').map((each) => [nameOf(each), entityProperty(each)])),
+  properties: new Map(elementsAt([type], 'Property').map((each) => [nameOf(each), entityProperty(each)])),
   collections: new Set(
-    below([type], 'NavigationProperty')
+    elementsAt([type], 'NavigationProperty')
       .filter((navigation) => memberOf(attribute(navigation, 'Type') ?? '') !== undefined)
       .map(nameOf),
   ),
 });
 
 function entityProperty(property: JsonObject): EntityProperty {
-  const annotation = below([property], 'Annotation').find((each) => attribute(each, 'Term') === LOCAL_NAME);
+  const annotation = elementsAt([property], 'Annotation').find(
+    (each) => attribute(each, 'Term') === LOCAL_NAME,
+  );
   return {
     type: attribute(property, 'Type') ?? 'Edm.String',
     precision: attribute(property, 'Precision'),

@@ -10,14 +10,14 @@ const SHARED = 50;
 const SHARE = 4;
 
 /** Rows before a page. */
-export const skipped = (position: WalkPosition | undefined): number =>
+export const rowsBefore = (position: WalkPosition | undefined): number =>
   position === undefined || position.kind === 'token' ? 0 : (position.skip ?? 0);
 
 /** Options of a link that leads to an offset and to nothing else. */
 const PLAIN = /^\$?(skip|top|count|filter|select|expand|orderby|format)$/i;
 
 /** The offset to which a link leads; undefined where it leads by something else, such as a token. */
-export function offsetOf(link: string): number | undefined {
+export function offsetOfLink(link: string): number | undefined {
   const { searchParams } = new URL(link);
   if (![...searchParams.keys()].every((name) => PLAIN.test(name))) return undefined;
   const [, offset = ''] = [...searchParams].find(([name]) => /^\$?skip$/i.test(name)) ?? [];
@@ -41,7 +41,7 @@ export function rowsAfter<Row>(
 }
 
 /** The position of the next page, so that it begins with the last rows of this one, unless this one has no others. */
-export function overlapping(
+export function withOverlap(
   next: WalkPosition | undefined,
   rows: readonly unknown[],
   fresh: readonly unknown[],

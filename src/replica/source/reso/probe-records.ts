@@ -1,8 +1,14 @@
 /** Determines with a few records how a RESO server gives single ones, and their sub-resources. */
 import { isObject, LongNumber } from '../../../shared/json.ts';
 import type { SourceClient } from '../../http/client.ts';
-import { isOfRequest, isServerFault, isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
-import { givenKey, readJson } from '../answer.ts';
+import {
+  isDirectFailure,
+  isServerError,
+  isTooLarge,
+  isUnsupported,
+  RequestFailure,
+} from '../../http/failure.ts';
+import { keyFromValue, readJson } from '../answer.ts';
 import type { Capabilities } from '../source.ts';
 import { readListPage } from './lists.ts';
 import { type ChildAddress, childAddress, literalOf, recordAddress, withOptions } from './urls.ts';
@@ -11,7 +17,7 @@ import { type ChildAddress, childAddress, literalOf, recordAddress, withOptions 
 type RecordAccess = Pick<Capabilities, 'isProbed' | 'hasNumericKeys' | 'byKey' | 'childrenAt'>;
 
 /** The number of records that are tried: a single one may be deleted, broken, or without sub-resources. */
-export const PROBED = 5;
+export const PROBED_RECORDS = 5;
 /** Attempts at a request for which there is another one. */
 export const ATTEMPTS = 2;
 
@@ -28,11 +34,11 @@ export async function probeRecords(options: ProbeOptions): Promise<RecordAccess>
   const { client, collection, key, hasChildren } = options;
   const { values } = await readFew(client, collection, key);
   const found = values
-    .slice(0, PROBED)
+    .slice(0, PROBED_RECORDS)
     .map((record: unknown) => (isObject(record) ? record[key] : undefined));
   const hasNumericKeys = found.some((each) => typeof each === 'number' || each instanceof LongNumber);
   const literals = found.flatMap((each) => {
-    const text = givenKey(each);
+    const text = keyFromValue(each);
     return text === undefined ? [] : [literalOf(text, hasNumericKeys)];
   });
   const works = (addressOf: (literal: string) => string): Promise<boolean> =>
@@ -40,7 +46,7 @@ export async function probeRecords(options: ProbeOptions): Promise<RecordAccess>
   const byPath = await works((literal) => recordAddress(collection, literal));
   const byFilter =
     byPath || (await works((literal) => withOptions(collection, [`$filter=${key} eq ${literal}`])));
-  const childrenAt = hasChildren ? await childAddresses(client, key, collection, literals) : undefined;
+  const childrenAt = hasChildren ? await findChildAddress(client, key, collection, literals) : undefined;
   return {
     isProbed: literals.length > 0,
     hasNumericKeys,
@@ -53,7 +59,7 @@ export async function probeRecords(options: ProbeOptions): Promise<RecordAccess>
  * The form of the addresses at which listings have their media. One at which the source fails, while it returns records, is there:
  * the download requests each of them, and reports it.
  */
-async function childAddresses(
+async function findChildAddress(
   client: SourceClient,
   key: string,
   collection: string,
@@ -65,7 +71,7 @@ async function childAddresses(
       const addresses = literals.map((literal) => childAddress(collection, literal, 'Media', form));
       if (await anyWorks(client, addresses)) return form;
     } catch (error) {
-      if (!isOfRequest(error) || !isServerFault(error)) throw error;
+      if (!isDirectFailure(error) || !isServerError(error)) throw error;
       failing ??= form;
     }
   }
@@ -75,8 +81,8 @@ async function childAddresses(
 
 /** Some records, or only their keys. */
 const readFew = (client: SourceClient, collection: string, key: string) =>
-  orKeysAlone(key, (select, attempts) =>
-    client.get(withOptions(collection, [`$top=${PROBED}`, ...select]), readListPage, { attempts }),
+  requestOrKeysOnly(key, (select, attempts) =>
+    client.get(withOptions(collection, [`$top=${PROBED_RECORDS}`, ...select]), readListPage, { attempts }),
   );
 
 /**
@@ -85,15 +91,15 @@ const readFew = (client: SourceClient, collection: string, key: string) =>
  * @param ask makes the request with further query options
  * @throws RequestFailure if the source also fails at the keys
  */
-export async function orKeysAlone<T>(
+export async function requestOrKeysOnly<T>(
   key: string,
   ask: (select: readonly string[], attempts?: number) => Promise<T>,
 ): Promise<T> {
   try {
     return await ask([], ATTEMPTS);
   } catch (error) {
-    if (!isOfRequest(error)) throw error;
-    const isPassing = error.kind === 'transient' && !isServerFault(error);
+    if (!isDirectFailure(error)) throw error;
+    const isPassing = error.kind === 'transient' && !isServerError(error);
     if (isPassing) return ask([]);
     if (error.kind !== 'transient' && error.kind !== 'too-large') throw error;
   }
@@ -115,17 +121,17 @@ async function anyWorks(client: SourceClient, addresses: readonly string[]): Pro
   let failing: RequestFailure | undefined;
   let refusal: RequestFailure | undefined;
   for (const address of addresses) {
-    const answered = await answerAt(client, address);
+    const answered = await probeAddress(client, address);
     if (answered === 'works') return true;
     failing = answered === 'rejected' ? undefined : answered;
     if (failing === undefined) rejected.push(address);
-    else if (!isServerFault(failing)) refusal ??= failing;
+    else if (!isServerError(failing)) refusal ??= failing;
   }
   if (refusal !== undefined) throw refusal;
   if (failing === undefined) return false;
   // Since the last failure nothing has shown that the source still responds.
   const [other] = rejected;
-  if (other === undefined || (await answerAt(client, other)) instanceof RequestFailure) throw failing;
+  if (other === undefined || (await probeAddress(client, other)) instanceof RequestFailure) throw failing;
   return false;
 }
 
@@ -133,7 +139,7 @@ async function anyWorks(client: SourceClient, addresses: readonly string[]): Pro
  * What a source does at an address, with few attempts.
  * @throws RequestFailure `stopped`, or for a token that is not valid
  */
-export async function answerAt(
+export async function probeAddress(
   client: SourceClient,
   address: string,
 ): Promise<'works' | 'rejected' | RequestFailure> {

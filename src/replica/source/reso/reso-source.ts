@@ -7,11 +7,17 @@ import { skipTokenOf } from '../../../query/skip-token.ts';
 import { jsonOf } from '../../../records/nesting.ts';
 import { isObject, type JsonObject } from '../../../shared/json.ts';
 import { DIGEST_FORM } from '../../../store/digest.ts';
-import type { Answer } from '../../http/client.ts';
-import { isGone, isOfRequest, isUnsupported, mayAskTooMuch, RequestFailure } from '../../http/failure.ts';
+import type { SourceResponse } from '../../http/client.ts';
+import {
+  isDirectFailure,
+  isGone,
+  isUnsupported,
+  mayBeRejectedForSize,
+  RequestFailure,
+} from '../../http/failure.ts';
 import {
   factsOf,
-  givenKey,
+  keyFromValue,
   readJson,
   type SourceOptions,
   servedAt,
@@ -19,7 +25,7 @@ import {
   withoutEmptyLists,
 } from '../answer.ts';
 import { eventFeed } from '../events.ts';
-import { joinPages, NOTHING, oneByOne, withRecordsApart } from '../pages.ts';
+import { EMPTY_PAGE, joinPages, requestOneByOne, withRecordsOneByOne } from '../pages.ts';
 import type {
   BrokenItem,
   PageRequest,
@@ -34,14 +40,14 @@ import type {
 } from '../source.ts';
 import { deltaFeed } from './delta-links.ts';
 import { entityEventFeed } from './entity-events.ts';
-import { deltaLinkOf, type ListAnswer, linkOf, readList, ShortList } from './lists.ts';
-import { offsetOf, overlapping, rowsAfter, skipped } from './offsets.ts';
+import { deltaLinkOf, type ListResponse, nextLinkOf, readList, ShortList } from './lists.ts';
+import { offsetOfLink, rowsAfter, rowsBefore, withOverlap } from './offsets.ts';
 import {
   childAddress,
-  filterOf,
   literalOf,
   quoted,
   recordAddress,
+  windowFilter,
   withKeysAlone,
   withOptions,
   withRecords,
@@ -87,7 +93,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     name === 'Property' && capabilities.children === 'expanded' && expansions.length > 0;
   const expand = (name: string): string[] => (isExpanded(name) ? [`$expand=${expansions.join(',')}`] : []);
   let refusesTracking = false;
-  const keysAlone = (name: string): string => `$select=${resourceOf(name).key}`;
+  const selectKey = (name: string): string => `$select=${resourceOf(name).key}`;
   const counted = counts ? ['$count=true'] : [];
 
   /** A page of a collection, read and checked. @param preferences beside the usual */
@@ -96,7 +102,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     query: readonly string[],
     request: PageRequest,
     preferences: readonly string[] = [],
-  ): Promise<ListAnswer> {
+  ): Promise<ListResponse> {
     // An absent field is null: nulls would be the larger part of a response.
     const usual = [`odata.maxpagesize=${request.size}`, 'omit-values=nulls'];
     const headers = { prefer: [...usual, ...preferences].join(', ') };
@@ -113,16 +119,16 @@ export function resoSource(options: ResoSourceOptions): Source {
 
   /** The next page: the link, or an offset if the link leads to one, or if the server sends none but may have more. */
   function nextOf(
-    answer: ListAnswer,
+    answer: ListResponse,
     { position, size }: Pick<PageRequest, 'position' | 'size'>,
   ): WalkPosition | undefined {
     const { values } = answer;
-    const before = skipped(position);
+    const before = rowsBefore(position);
     const rows = before + values.length;
-    const link = linkOf(answer, root);
+    const link = nextLinkOf(answer, root);
     if (link !== undefined) {
       const url = client.resolve(link);
-      const skip = offsetOf(url);
+      const skip = offsetOfLink(url);
       if (skip !== undefined) return { kind: 'skip', skip };
       if (topMeans !== 'offset') return { kind: 'link', url };
       return { kind: 'link', url, skip: rows, end: position?.kind === 'link' ? position.end : before + size };
@@ -136,7 +142,7 @@ export function resoSource(options: ResoSourceOptions): Source {
   function keysOf(name: string, values: readonly unknown[]): SourceKey[] {
     const { key } = resourceOf(name);
     return values.flatMap((value) => {
-      const found = isObject(value) ? givenKey(value[key]) : undefined;
+      const found = isObject(value) ? keyFromValue(value[key]) : undefined;
       return found === undefined ? [] : [{ resource: name, key: found }];
     });
   }
@@ -158,7 +164,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       void broken.push({ resource, payload: jsonOf(value), reason });
     for (const value of values) {
       if (!isObject(value)) put(value, 'The record is not a JSON object');
-      else if (isOddKey(value[key])) put(value, `${key} is ${jsonOf(value[key])}, which is no key`);
+      else if (isInvalidKey(value[key])) put(value, `${key} is ${jsonOf(value[key])}, which is no key`);
       else items.push(itemOf(resource, value));
     }
     return { items, broken, keys: keysOf(resource, values), ...facts, ...UNMASKED };
@@ -172,15 +178,15 @@ export function resoSource(options: ResoSourceOptions): Source {
     serverTime: serverClock(
       client,
       root,
-      `${root}${capabilities.resources[0] ?? 'Property'}?$top=1&${keysAlone(capabilities.resources[0] ?? 'Property')}`,
+      `${root}${capabilities.resources[0] ?? 'Property'}?$top=1&${selectKey(capabilities.resources[0] ?? 'Property')}`,
     ),
     discovered: options.discovered,
     shown: options.shown,
     windowField: options.windowField,
     async page(name, walk, request) {
-      if (request.apart === true) return pageApart(name, walk, request);
-      const query = [...filterOf(walk), ...counted, ...expand(name)];
-      const answer = await (isTracked(walk, request) ? tracked : read)(name, query, request);
+      if (request.apart === true) return pageOneByOne(name, walk, request);
+      const query = [...windowFilter(walk), ...counted, ...expand(name)];
+      const answer = await (isTracked(walk, request) ? readTracked : read)(name, query, request);
       const delta = deltaLinkOf(answer, root);
       const next = nextOf(answer, request);
       if (walk.kind === 'all') return { ...pageOf(name, answer.values, answer.facts), next, delta };
@@ -188,19 +194,19 @@ export function resoSource(options: ResoSourceOptions): Source {
       const fresh = rowsAfter(answer.values, request.position, (value) => keys([value])[0]);
       return {
         ...pageOf(name, fresh, answer.facts),
-        next: overlapping(next, answer.values, fresh, keys),
+        next: withOverlap(next, answer.values, fresh, keys),
         delta,
       };
     },
     async keys(name, request) {
-      const answer = await read(name, [keysAlone(name), ...counted], request);
+      const answer = await read(name, [selectKey(name), ...counted], request);
       const keys = keysOf(name, answer.values);
       const keyless = answer.values.length - keys.length;
       return { keys, keyless, next: nextOf(answer, request), ...answer.facts };
     },
-    some: records,
+    recordsByKey: records,
     children: (keys, collections, attempts) =>
-      oneByOne(keys, (key) => childrenOf(key, collections, attempts)),
+      requestOneByOne(keys, (key) => childrenOf(key, collections, attempts)),
     ...(capabilities.isPlat ? { ranges: platRanges() } : {}),
     changeFeeds: [
       ...(capabilities.isPlat ? [eventFeed(client, root)] : []),
@@ -224,14 +230,18 @@ export function resoSource(options: ResoSourceOptions): Source {
     return walk.kind === 'all' && position === undefined && !capabilities.isPlat && !refusesTracking;
   }
 
-  async function tracked(name: string, query: readonly string[], request: PageRequest): Promise<ListAnswer> {
+  async function readTracked(
+    name: string,
+    query: readonly string[],
+    request: PageRequest,
+  ): Promise<ListResponse> {
     try {
       return await read(name, query, request, ['odata.track-changes']);
     } catch (error) {
       // The server may refuse the preference or the size: a smaller page is requested without the preference.
-      if (!isOfRequest(error) || !isUnsupported(error)) throw error;
+      if (!isDirectFailure(error) || !isUnsupported(error)) throw error;
       refusesTracking = true;
-      if (mayAskTooMuch(error) && request.size > SMALL) throw error;
+      if (mayBeRejectedForSize(error) && request.size > SMALL) throw error;
       return read(name, query, request);
     }
   }
@@ -244,30 +254,31 @@ export function resoSource(options: ResoSourceOptions): Source {
   ): Promise<SourcePage> {
     // The address of a record is never answered from an index.
     const isAlone = distinct !== undefined && keys.length === 1;
-    if (!capabilities.asksForMany || isAlone) return oneByOne(keys, (key) => single(name, key, attempts));
+    if (!capabilities.asksForMany || isAlone)
+      return requestOneByOne(keys, (key) => single(name, key, attempts));
     const list = [...keys, ...(distinct === undefined ? [] : [distinct])].map(quoted).join(',');
     const query = [`$filter=${resourceOf(name).key} in (${list})`, ...expand(name)];
-    return everyPage(name, query, keys.length, attempts);
+    return fetchAllPages(name, query, keys.length, attempts);
   }
 
   async function single(name: string, key: string, attempts?: number): Promise<SourcePage> {
     switch (capabilities.byKey) {
       case 'none':
-        return NOTHING;
+        return EMPTY_PAGE;
       case 'filter': {
         const query = [`$filter=${resourceOf(name).key} eq ${literal(key)}`, ...expand(name)];
-        return everyPage(name, query, 1, attempts);
+        return fetchAllPages(name, query, 1, attempts);
       }
       default: {
         const url = withOptions(recordAddress(`${root}${name}`, literal(key)), expand(name));
-        const one = (answer: Answer): SourcePage => pageOf(name, [readJson(answer)], factsOf(answer));
-        return (await unlessGone(client.get(url, one, { attempts }))) ?? NOTHING;
+        const one = (answer: SourceResponse): SourcePage => pageOf(name, [readJson(answer)], factsOf(answer));
+        return (await unlessGone(client.get(url, one, { attempts }))) ?? EMPTY_PAGE;
       }
     }
   }
 
   /** A complete short list, in as many pages as the server makes of it. */
-  async function everyPage(
+  async function fetchAllPages(
     name: string,
     query: readonly string[],
     size: number,
@@ -280,7 +291,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       const answer = await read(name, query, { position, size, attempts });
       const { values, facts } = answer;
       if (!list.add(values)) {
-        if (position?.kind === 'link') list.repeated();
+        if (position?.kind === 'link') list.failRepeated();
         break; // a server that knows no $skip here
       }
       pages.push(pageOf(name, values, facts));
@@ -295,7 +306,7 @@ export function resoSource(options: ResoSourceOptions): Source {
    * A page whose records are requested one by one. Links are followed for keys only and turned back, where they show
    * what they ask for: a guess could read records without their fields.
    */
-  async function pageApart(name: string, walk: Walk, request: PageRequest): Promise<SourcePage> {
+  async function pageOneByOne(name: string, walk: Walk, request: PageRequest): Promise<SourcePage> {
     const { key } = resourceOf(name);
     const { position } = request;
     const noWay = new RequestFailure(
@@ -306,44 +317,47 @@ export function resoSource(options: ResoSourceOptions): Source {
     const collections = isExpanded(name) ? expansions : [];
     const toKeys = (link: string): string | undefined => withKeysAlone(link, key, collections);
     const toRecords = (link: string): string | undefined => withRecords(link, key, collections);
-    const turned = <P extends WalkPosition | undefined>(from: P, turn: typeof toKeys): P | WalkPosition => {
+    const convertLink = <P extends WalkPosition | undefined>(
+      from: P,
+      turn: typeof toKeys,
+    ): P | WalkPosition => {
       if (from?.kind !== 'link') return from;
       const url = turn(from.url);
       if (url === undefined) throw noWay;
       return { kind: 'link', url };
     };
-    const query = [...filterOf(walk), ...counted, keysAlone(name)];
-    const at = { ...request, position: turned(position, toKeys) };
+    const query = [...windowFilter(walk), ...counted, selectKey(name)];
+    const at = { ...request, position: convertLink(position, toKeys) };
     const answer = await read(name, query, at);
-    const next = turned(nextOf(answer, at), toRecords);
+    const next = convertLink(nextOf(answer, at), toRecords);
     const keyless = answer.values.filter((value) => keysOf(name, [value]).length === 0);
     const page = { ...pageOf(name, keyless, answer.facts), keys: keysOf(name, answer.values), next };
-    return withRecordsApart(name, page, (each) => records(name, [each], request.attempts), request.known);
+    return withRecordsOneByOne(name, page, (each) => records(name, [each], request.attempts), request.known);
   }
 
   /** What a plat source offers beyond the standard, in the order of keys. */
   function platRanges(): SourceRanges {
-    const following = (path: string, shape: readonly string[], key: string, size: number): string => {
+    const urlAfter = (path: string, shape: readonly string[], key: string, size: number): string => {
       const skip = key === '' ? [] : [`$skiptoken=${skipTokenOf(key)}`];
       return withOptions(`${root}${path}`, [`$top=${size}`, ...shape, ...skip]);
     };
     return {
       async digests(name, key, size) {
-        const url = following(`${name}/$digests`, expand(name), key, size);
+        const url = urlAfter(`${name}/$digests`, expand(name), key, size);
         const list = await client.get(url, readList);
         const { page, values } = list;
         if (page.Form !== DIGEST_FORM) {
           throw new RequestFailure('rejected', 'The source returned digests in another format');
         }
-        return { ranges: values.map(digestOf), more: linkOf(list, root) !== undefined };
+        return { ranges: values.map(digestOf), more: nextLinkOf(list, root) !== undefined };
       },
-      async after(name, key, size, apart = false) {
-        const url = following(name, apart ? [keysAlone(name)] : expand(name), key, size);
+      async recordsAfter(name, key, size, apart = false) {
+        const url = urlAfter(name, apart ? [selectKey(name)] : expand(name), key, size);
         const headers = { prefer: 'omit-values=nulls' };
         const { values, facts } = await client.get(url, readList, { headers });
         if (!apart) return pageOf(name, values, facts);
         const page = { ...pageOf(name, [], facts), keys: keysOf(name, values) };
-        return withRecordsApart(name, page, (each) => records(name, [each]));
+        return withRecordsOneByOne(name, page, (each) => records(name, [each]));
       },
     };
   }
@@ -359,31 +373,31 @@ export function resoSource(options: ResoSourceOptions): Source {
     for (const collection of collections) {
       const form = capabilities.childrenAt ?? 'key';
       const first = childAddress(`${root}Property`, literal(key), collection, form);
-      const list = await unlessGone(listOf(first, attempts));
+      const list = await unlessGone(fetchChildList(first, attempts));
       // If one kind is not there, the others may be.
       if (list === undefined) continue;
       serverTime = Math.max(serverTime, list.serverTime);
       weight += list.weight;
       json[collection] = list.values;
     }
-    if (Object.keys(json).length === 1) return NOTHING;
+    if (Object.keys(json).length === 1) return EMPTY_PAGE;
     const items = [{ resource: 'Property', json, onlyChildren: true }];
-    return { ...NOTHING, items, keys: [{ resource: 'Property', key }], serverTime, weight };
+    return { ...EMPTY_PAGE, items, keys: [{ resource: 'Property', key }], serverTime, weight };
   }
 
   /** A complete collection of a listing. */
-  async function listOf(first: string, attempts?: number) {
+  async function fetchChildList(first: string, attempts?: number) {
     const list = new ShortList(first);
     let serverTime = 0;
     let weight = 0;
     for (let url: string | undefined = first; url !== undefined; ) {
-      const answer: ListAnswer = await client.get(url, readList, { attempts });
+      const answer: ListResponse = await client.get(url, readList, { attempts });
       const { values, facts } = answer;
       serverTime = facts.serverTime;
       weight += facts.weight;
       const isNew = list.add(values);
-      const link = linkOf(answer, root);
-      if (link !== undefined && !isNew) list.repeated();
+      const link = nextLinkOf(answer, root);
+      if (link !== undefined && !isNew) list.failRepeated();
       if (!isNew) break; // a server that knows no $skip here
       const mayGoOn: boolean = topMeans === 'offset' && values.length > 0 && values.length % ROUND === 0;
       url = link ?? (mayGoOn ? `${first}?$skip=${list.values.length}` : undefined);
@@ -408,13 +422,13 @@ function digestOf(value: unknown): SourceDigest {
   return { last, rows, members: Object.fromEntries(numbers), digest };
 }
 
-/** Whether a value is no key, and not the lack of one either: a fraction, or true. */
-const isOddKey = (given: unknown): boolean =>
-  given !== undefined && given !== null && given !== '' && givenKey(given) === undefined;
+/** Whether a value is present but is not a key, such as a fraction or true. */
+const isInvalidKey = (given: unknown): boolean =>
+  given !== undefined && given !== null && given !== '' && keyFromValue(given) === undefined;
 
 /** Keys are texts; a source may return the digits of one as a number. */
 function withTextKey(key: string, record: JsonObject): JsonObject {
   const { [key]: given } = record;
-  const text = givenKey(given);
+  const text = keyFromValue(given);
   return text === undefined || text === given ? record : { ...record, [key]: text };
 }

@@ -30,7 +30,7 @@ export function withOptions(address: string, options: readonly string[]): string
 }
 
 /** The window as the specification writes it: exclusive bounds, in parentheses (4.2). */
-export function filterOf(walk: Walk): string[] {
+export function windowFilter(walk: Walk): string[] {
   if (walk.kind === 'all') return [];
   return [`$filter=(${walk.field} gt ${walk.lower} and ${walk.field} lt ${walk.upper})`];
 }

@@ -80,12 +80,12 @@ function scripted(
 }
 
 const signal = new AbortController().signal;
-const now = (feed: ChangeFeed, walked = {}) => feed.now(['Member', 'Property'], signal, walked);
+const now = (feed: ChangeFeed, walked = {}) => feed.currentPosition(['Member', 'Property'], signal, walked);
 
 /** The first `count` reports of a feed after a position. */
 async function reportsOf(feed: ChangeFeed, links: Json, count: number): Promise<FeedReport[]> {
   const found: FeedReport[] = [];
-  for await (const each of feed.since(JSON.stringify(links), Object.keys(links), signal, () => 7)) {
+  for await (const each of feed.changesSince(JSON.stringify(links), Object.keys(links), signal, () => 7)) {
     found.push(each);
     if (found.length === count) break;
   }

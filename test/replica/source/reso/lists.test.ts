@@ -17,7 +17,10 @@ test('a repeated page, even if not directly before, is left out and reported', (
   const list = new ShortList('Media');
   assert.deepEqual([list.add([1]), list.add([2]), list.add([1])], [true, true, false]);
   assert.deepEqual(list.values, [1, 2]);
-  assert.throws(() => list.repeated(), rejected('Media gave the same page twice: the list would not end'));
+  assert.throws(
+    () => list.failRepeated(),
+    rejected('Media gave the same page twice: the list would not end'),
+  );
 });
 
 test('INCIDENT 83,450 pages of sub-data were kept in memory: a list has at most ten thousand records', () => {
