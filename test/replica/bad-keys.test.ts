@@ -6,7 +6,7 @@ import { listing } from '../support/builders.ts';
 import { DAY, testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
 import { change, keyOf, keysUpTo, listings, take, withPhotos } from './support/feed.ts';
-import type { Reply, Seen } from './support/loopback.ts';
+import { json, type Reply, type Seen } from './support/loopback.ts';
 import { nativeServer } from './support/native-server.ts';
 import { type ODataServer, odataServer, PROBES } from './support/odata-server.ts';
 import { makeReplica, type TestReplica } from './support/replica.ts';
@@ -37,24 +37,34 @@ function withoutPhotosOf(server: ODataServer, numbers: readonly number[], reply:
   server.intercept = ({ path }) => (paths.has(path) ? reply : undefined);
 }
 
-const sets: readonly (readonly [string, readonly number[], number])[] = [
-  ['one listing gives 400', [17], 400],
-  ['one listing gives 403', [17], 403],
-  ['three neighbours give 500', [17, 18, 19], 500],
-  ['seven neighbours give 403', [14, 15, 16, 17, 18, 19, 20], 403],
-  ['the last five give 400', [26, 27, 28, 29, 30], 400],
+const no = (status: number) => ({ status, body: 'no', reason: `${status}: no` });
+const sets: readonly (readonly [string, readonly number[], Reply & { readonly reason: string }])[] = [
+  ['one listing gives 400', [17], no(400)],
+  ['one listing gives 403', [17], no(403)],
+  ['three neighbours give 500', [17, 18, 19], no(500)],
+  ['seven neighbours give 403', [14, 15, 16, 17, 18, 19, 20], no(403)],
+  ['the last five give 400', [26, 27, 28, 29, 30], no(400)],
+  [
+    'one listing gives no list',
+    [17],
+    { ...json({ value: {} }), reason: 'answered without a list of records' },
+  ],
 ];
-for (const [what, numbers, status] of sets) {
+for (const [what, numbers, { reason, ...reply }] of sets) {
   test(`sub-data of ${what}: it is quarantined, the rest is copied, and the purge still runs`, async (t) => {
     const { server, replica, clock } = await scene(t);
-    withoutPhotosOf(server, numbers, { status, body: 'no' });
+    withoutPhotosOf(server, numbers, reply);
     assert.equal(await replica.replicate(), 'done');
     assert.deepEqual(
-      await replica.quarantine(),
+      (await replica.quarantine()).map(([resource, key, why]) => [
+        resource,
+        key,
+        why.replace(/ http:\S+/, ''),
+      ]),
       numbers.map((number) => [
         'Property',
         `${keyOf(number)}/Media`,
-        `The source cannot return its sub-resources: ${status}: no`,
+        `The source cannot return its sub-resources: ${reason}`,
       ]),
     );
     const whole = keysUpTo(30).filter((_, at) => !numbers.includes(at + 1));
@@ -199,34 +209,51 @@ test('a quarantined record keeps the digits of its numbers', async (t) => {
   assert.equal((await replica.record('Property', keyOf(31)))?.ListingId, '12345678901234567890');
 });
 
-test('a record at which the source fails does not keep the records after it from being copied', async (t) => {
-  const { server, replica, clock } = await scene(t);
-  Object.assign(server.traits, { page: 10 });
-  const isBad = (path: string) => path === `/odata/Property('${keyOf(17)}')`;
-  server.intercept = ({ path, query }) => {
-    const from = Number(query.get('$skiptoken') ?? query.get('$skip') ?? 0);
-    const isPage = path === '/odata/Property' && !query.has('$select') && !query.has('$filter');
-    const has = isPage && from <= 16 && 16 < from + Math.min(10, Number(query.get('$top') ?? 10));
-    return has || isBad(path) ? { status: 500, body: 'no' } : undefined;
-  };
-  assert.equal(await replica.replicate(), 'done');
-  const others = keysUpTo(30).filter((key) => key !== keyOf(17));
-  assert.deepEqual(await replica.keys('Property'), others);
-  const entry = ['Property', keyOf(17), 'The source cannot return the record: 500: no'];
-  assert.deepEqual(await replica.quarantine(), [entry]);
-  const [{ differences } = { differences: [] }] = await replica.verify();
-  assert.deepEqual(
-    differences.map(({ key, kind }) => [key, kind]),
-    [[keyOf(17), 'quarantined']],
-  );
-  clock.advance(DAY);
-  assert.equal(await replica.replicate(), 'done');
-  assert.deepEqual(await replica.quarantine(), [entry]);
-  server.intercept = () => undefined;
-  clock.advance(DAY);
-  assert.equal(await replica.replicate(), 'done');
-  assert.deepEqual([await replica.keys('Property'), await replica.quarantine()], [keysUpTo(30), []]);
-});
+const faults: readonly (readonly [string, Reply, string])[] = [
+  ['fails', { status: 500, body: 'no' }, '500: no'],
+  ['returns an error as a success', json({ error: { message: 'no' } }), 'responded with an error: no'],
+  [
+    'returns invalid JSON',
+    { headers: { 'content-type': 'application/json' }, body: '{"ListPrice":NaN}' },
+    `responded with invalid JSON: Unexpected token 'N', "{"ListPrice":NaN}" is not valid JSON`,
+  ],
+];
+for (const [what, fault, why] of faults) {
+  test(`a record at which the source ${what} does not keep the records after it from being copied`, async (t) => {
+    const { server, replica, clock } = await scene(t);
+    Object.assign(server.traits, { page: 10 });
+    const isBad = (path: string) => path === `/odata/Property('${keyOf(17)}')`;
+    server.intercept = ({ path, query }) => {
+      const from = Number(query.get('$skiptoken') ?? query.get('$skip') ?? 0);
+      const isPage = path === '/odata/Property' && !query.has('$select') && !query.has('$filter');
+      const has = isPage && from <= 16 && 16 < from + Math.min(10, Number(query.get('$top') ?? 10));
+      return has || isBad(path) ? fault : undefined;
+    };
+    const quarantine = async () =>
+      (await replica.quarantine()).map(([resource, key, reason]) => [
+        resource,
+        key,
+        reason.replace(/ http:\S+/, ''),
+      ]);
+    assert.equal(await replica.replicate(), 'done');
+    const others = keysUpTo(30).filter((key) => key !== keyOf(17));
+    assert.deepEqual(await replica.keys('Property'), others);
+    const entry = ['Property', keyOf(17), `The source cannot return the record: ${why}`];
+    assert.deepEqual(await quarantine(), [entry]);
+    const [{ differences } = { differences: [] }] = await replica.verify();
+    assert.deepEqual(
+      differences.map(({ key, kind }) => [key, kind]),
+      [[keyOf(17), 'quarantined']],
+    );
+    clock.advance(DAY);
+    assert.equal(await replica.replicate(), 'done');
+    assert.deepEqual(await quarantine(), [entry]);
+    server.intercept = () => undefined;
+    clock.advance(DAY);
+    assert.equal(await replica.replicate(), 'done');
+    assert.deepEqual([await replica.keys('Property'), await quarantine()], [keysUpTo(30), []]);
+  });
+}
 
 test('a source that fails at every record is at fault, and not its records', async (t) => {
   const { server, replica } = await scene(t);

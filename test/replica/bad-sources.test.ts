@@ -84,7 +84,7 @@ test('JSON without a list of records is an error', async (t) => {
     replica.replicate(),
     failed(
       'transient',
-      /^http:\/\/127\.0\.0\.1:\d+\/odata\/Property\?\$top=50 answered without a list of records$/,
+      /^http:\/\/127\.0\.0\.1:\d+\/odata\/Property\?\$top=10&\$select=ListingKey answered without a list of records$/,
     ),
   );
 });
@@ -146,7 +146,10 @@ test('native: a response without D.Results is an error', async (t) => {
     path === '/v1/listings' && query.has('_skiptoken') ? json({ D: { Success: true } }) : undefined;
   await assert.rejects(
     replica.replicate(),
-    failed('transient', `${server.root}listings?_limit=50&_skiptoken= answered without D.Results`),
+    failed(
+      'transient',
+      `${server.root}listings?_select=ListingKey&_limit=10&_skiptoken= answered without D.Results`,
+    ),
   );
 });
 
@@ -157,7 +160,7 @@ test('native: a success that is none is an error with the code and the message o
   const rejects = async (facts: object, why: string): Promise<void> => {
     const unable = json({ D: { Success: false, ...facts } });
     server.intercept = ({ path }) => (path === '/v1/accounts' ? unable : undefined);
-    const message = `${server.root}accounts?_limit=50&_skip=0 answered without D.Results (${why})`;
+    const message = `${server.root}accounts?_limit=10&_skip=0 answered without D.Results (${why})`;
     await assert.rejects(replica.replicate(), { kind: 'transient', message });
   };
   await rejects(

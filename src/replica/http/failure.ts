@@ -78,9 +78,9 @@ export const isGone = (error: unknown): boolean =>
 export const isUnsupported = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.kind === 'rejected' || error.status === 501);
 
-/** Whether the source failed at the request. */
+/** Whether the source failed at the request, be it that it reports success and returns an error or broken JSON. */
 export const isServerError = ({ kind, status = 0 }: RequestFailure): boolean =>
-  kind === 'transient' && status >= 500;
+  kind === 'transient' && (status >= 500 || status === 200);
 
 /** What the network says when a source is too slow, or a response is cut off: a proxy may limit its size. */
 const SLOW_OR_CUT = /TIMEOUT|UND_ERR_SOCKET|Z_BUF_ERROR|The answer ended after/;

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Dictionary } from '../../dictionary/index.ts';
 import { parseWithRepeatedMembers } from '../../records/exact-json.ts';
+import { messageOf } from '../../shared/error-code.ts';
 import { isObject, type JsonObject, LongNumber } from '../../shared/json.ts';
 import type { SourceClient, SourceResponse } from '../http/client.ts';
 import { RequestFailure } from '../http/failure.ts';
@@ -40,17 +41,30 @@ export function readJson({ text, headers, url }: SourceResponse): JsonObject {
     const { error } = value;
     // Some servers report errors with 200.
     if (!isObject(error) || typeof error.message !== 'string') return value;
-    throw new RequestFailure('transient', `${url} responded with an error: ${error.message}`, {
-      status: 200,
-    });
+    throw faultWith200(`${url} responded with an error: ${error.message}`);
   }
-  if (value !== undefined)
-    throw new RequestFailure('transient', `${url} responded with JSON that is not an object`);
+  if (value !== undefined) throw faultWith200(`${url} responded with JSON that is not an object`);
   const type = headers['content-type'] ?? 'no content type';
+  // What a proxy returns instead of the source says nothing about the request.
+  if (/json/i.test(type)) throw faultWith200(`${url} responded with invalid JSON: ${syntaxError(text)}`);
   throw new RequestFailure(
     'transient',
     `${url} did not answer with JSON but with ${type}: ${quotedText(text)}`,
   );
+}
+
+/** A response of the source with status 200 that is no success. */
+export const faultWith200 = (reason: string): RequestFailure =>
+  new RequestFailure('transient', reason, { status: 200 });
+
+/** What is wrong with a text that is not JSON, and where. */
+function syntaxError(text: string): string {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    return messageOf(error);
+  }
+  return quotedText(text);
 }
 
 /** The beginning of an unreadable answer. */

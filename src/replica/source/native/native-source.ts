@@ -4,6 +4,7 @@ import type { SourceResponse } from '../../http/client.ts';
 import { isGone, RequestFailure } from '../../http/failure.ts';
 import {
   factsOf,
+  faultWith200,
   keyFromValue,
   readJson,
   type SourceOptions,
@@ -283,7 +284,7 @@ export function readResults(answer: SourceResponse): NativeResponse {
     const { Success, Code, Message } = isObject(content) ? content : {};
     const said = [Code === undefined ? '' : `, code ${Code}`, Message === undefined ? '' : `: ${Message}`];
     const why = Success === false ? ` (Success is false${said.join('')})` : '';
-    throw new RequestFailure('transient', `${answer.url} answered without D.Results${why}`);
+    throw faultWith200(`${answer.url} answered without D.Results${why}`);
   }
   const { SkipToken: token, Pagination: pagination } = content;
   return {

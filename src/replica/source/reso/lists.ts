@@ -3,7 +3,7 @@ import { REPEATED } from '../../../records/exact-json.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import type { SourceResponse } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
-import { factsOf, readJson } from '../answer.ts';
+import { factsOf, faultWith200, readJson } from '../answer.ts';
 import { SeenTexts } from '../loop-guard.ts';
 import type { KeyPage } from '../source.ts';
 
@@ -24,7 +24,7 @@ export function readListPage(answer: SourceResponse): ListPage {
   const { url } = answer;
   const { value: values, [`value${REPEATED}2`]: others } = page;
   if (Array.isArray(values) && others === undefined) return { page, values, url };
-  throw new RequestFailure('transient', `${url} answered without a list of records`);
+  throw faultWith200(`${url} answered without a list of records`);
 }
 
 export function readList(answer: SourceResponse): ListResponse {
