@@ -1,6 +1,6 @@
 /**
- * Digests of ranges of records as a reader receives them, so that two stores can be compared without sending the
- * records. This module reads pages like any other reader, and omits what two equal copies do not share: a replica's own
+ * Digests of ranges of records as a reader receives them, so that two stores can be compared without sending the records. This
+ * module reads pages like any other reader, and omits what legitimately differs between two equal copies: a replica's own
  * timestamp, and the base URL and signature of files that the source itself serves.
  */
 import { createHash } from 'node:crypto';
@@ -109,7 +109,7 @@ const BRACE = 0x7b;
 const QUOTE = 0x22;
 
 /**
- * The parts of a text that two equal copies share.
+ * The parts of a text that are the same in two equal copies.
  * @param base the base URL of the store's own files; empty in a copy, where they are those of its source
  */
 function sharedParts(text: Buffer, base: string): Buffer[] {

@@ -42,8 +42,8 @@ const LARGE_LIMIT = 600_000;
 const SMALL_LIMIT = 5000;
 
 /**
- * Makes the store of an engine that has just connected, and does the work of midnight that is still pending, if
- * possible. An engine of which no store can be made is closed.
+ * Makes the store of an engine that has just connected, and does the work of midnight that is still pending, if possible. If this
+ * fails, the engine is closed.
  */
 export async function openOn<S extends WriteSession>(engine: Engine<S>): Promise<Store> {
   await using opened = new AsyncDisposableStack();
@@ -66,7 +66,7 @@ function storeOn<S extends WriteSession>(
 ): Store {
   const { name, secret, shared, reading } = engine;
   const { clock } = engine.writing;
-  /** Damage that an error has proved: the store is not usable from then on. */
+  /** The damage that an error has proved: the store is not usable from then on. */
   let damage: string | undefined;
   const explain = (error: unknown): unknown => {
     damage ??= engine.damageIn(error);

@@ -40,7 +40,7 @@ export interface EngineOptions extends ClockTrust {
   readonly limits?: WriteLimits;
 }
 
-/** What is trusted to tell a jump of the clock: this machine, unless a clock was passed in. */
+/** How far the clock may be trusted: jumps are detected by the clocks of this machine, unless a clock was passed in. */
 export const clockTrustOf = ({ clock, machine, allowClockJump }: EngineOptions): ClockTrust => ({
   allowClockJump,
   machine: machine ?? (clock === undefined ? thisMachine() : undefined),
@@ -53,13 +53,13 @@ export interface LockOptions {
   readonly isLong?: boolean;
 }
 
-/** What the writer needs of an engine (write/writer.ts). */
+/** What the writer needs from an engine (write/writer.ts). */
 export interface WriteEngine<S extends WriteSession> {
   /** The clock that sets timestamps. */
   readonly clock: StoreClock;
   /** The time limits of transactions; absent: the usual ones. */
   readonly limits?: WriteLimits | undefined;
-  /** The largest weight of the records of a transaction; absent: the usual one. */
+  /** The maximum total weight of the records of a transaction; absent: the usual one. */
   readonly largestWeight?: number;
   /** Why the engine cannot store a record, if the error says so. */
   readonly refusal: (error: unknown) => string | undefined;
@@ -143,14 +143,14 @@ export interface Engine<S extends WriteSession = WriteSession> extends Pick<Mode
   makeView(session: Session, model: StoreModel, layout: ResourceLayout): Promise<void>;
   /** The columns of the tables of the store. */
   columns(): Promise<ColumnsOf>;
-  /** What is wrong with pages, indexes and the like, besides tables and columns that are missing. */
+  /** Finds faults in pages, indexes and the like, other than missing tables and columns. */
   fileFaults(model: StoreModel): Promise<readonly FileFault[]>;
-  /** The steps of a repair of pages, tables and indexes, those that are missing included; each runs under the lock. */
+  /** The steps that repair pages, tables and indexes, and create missing ones; each step runs under the lock. */
   mendFile(model: StoreModel): readonly ((session: S) => Promise<unknown>)[];
 
   facts(session: Session): Promise<EngineFacts>;
   backup(file: string, onProgress: OnProgress | undefined): Promise<void>;
-  /** Why this process can no longer use the store, besides damage; undefined if it can. */
+  /** Why this process can no longer use the store, other than damage; undefined if it can. */
   trouble?(): string | undefined;
   /** The damage that an error proves; undefined for any other error. */
   damageIn(error: unknown): string | undefined;

@@ -4,7 +4,7 @@ import { Damage, DamagedRecord, describeConflict } from '../records/damage.ts';
 import { answerTooLargeError } from './read/largest-answer.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from './state/layout-version.ts';
 
-/** What an engine knows about an error; `error` is one that the user gets as it is. */
+/** What an engine knows about an error; `error` is one that the user receives unchanged. */
 export type Trouble =
   | { readonly kind: 'damaged' | 'not-ours'; readonly reason: string }
   | { readonly kind: 'unavailable'; readonly retryAfter?: number }
@@ -82,7 +82,7 @@ export function explainError(
 
 /**
  * The damage that an error proves; undefined for any other error.
- * @param ofEngine the same for the engine's own errors
+ * @param ofEngine determines the damage that an error of the engine itself proves
  */
 export function damageOf(
   error: unknown,

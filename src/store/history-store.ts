@@ -44,7 +44,7 @@ export interface MinuteFigures {
 
 /** What one process answered in one step. */
 export interface HistoryStep {
-  /** Identifies the process among all that ever ran. */
+  /** Identifies the process among all processes that have ever run. */
   readonly process: string;
   /** Minutes since 1970; a multiple of `STEP_MINUTES`. */
   readonly at: number;
@@ -65,8 +65,9 @@ export interface HistoryStore {
    */
   write(steps: readonly HistoryStep[], now: number): Promise<void>;
   /**
-   * The steps since a minute, in their order.
-   * @param since minutes since 1970 @throws Damage for a row that plat does not write
+   * Returns the steps since a minute, in order of time.
+   * @param since minutes since 1970
+   * @throws Damage for a row that plat does not write
    */
   since(since: number): Promise<readonly HistoryStep[]>;
 }

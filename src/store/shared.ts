@@ -9,14 +9,14 @@ export interface SharedState {
   returnRequests(loans: readonly ReturnedLoan[]): Promise<void>;
   /** The list stored under a name, unless it has expired. */
   findList(name: string): Promise<SharedList | undefined>;
-  /** Whether that list is the one with this id. */
+  /** Whether the list stored under a name still has this id. */
   isListCurrent(name: string, id: string): Promise<boolean>;
   /**
    * Records a page of a key's walk over all listings.
-   * @returns `complete` if it ends a walk that skipped nothing; `unknown` if no page has been recorded that it follows
+   * @returns `complete` if the page ends a walk that skipped nothing; `unknown` if the preceding page was not recorded
    */
   noteSweep(key: string, step: SweepStep): Promise<'noted' | 'complete' | 'unknown'>;
-  /** Stores a list under a name, unless one is there already. @returns the one that is stored now */
+  /** Stores a list under a name, unless the name already has one. @returns the list that is stored now */
   keepList(name: string, list: KeptList, bounds: ListBounds): Promise<SharedList>;
   /**
    * Drops lists that have expired, and lists beyond the size limit: among names with the same part before the dot,
@@ -52,9 +52,9 @@ export interface Loan {
 }
 
 interface SweepStep {
-  /** Where the page begins; empty for the first page. */
+  /** The key after which the page begins; empty for the first page. */
   readonly from: string;
-  /** Where the next page may begin. */
+  /** The keys after which the next page may begin. */
   readonly reached: readonly string[];
   readonly ended: boolean;
 }
@@ -66,17 +66,17 @@ export interface KeptList {
   readonly ids: Uint32Array;
   /** Names the order of the ids; empty: by key. */
   readonly order: string;
-  /** Whether it is of a window that still extended into the future when the list was found. */
+  /** Whether the list is of a window that still extended into the future when the list was found. */
   readonly openWindow: boolean;
 }
 
 export interface SharedList extends KeptList {
-  /** Milliseconds since it was found. */
+  /** Milliseconds since the list was found. */
   readonly age: number;
 }
 
 interface ListBounds {
-  /** How long it took to find the list, which counts toward its age, and how long it is kept after that. */
+  /** How long it took to find the list, which counts toward its age, and how long the list is kept after that. */
   readonly age: number;
   readonly milliseconds: number;
   /** The limit for all lists together, as in `sweepLists`. */

@@ -38,10 +38,7 @@ export interface Horizon {
   readonly now: number;
   /** No later commit uses a timestamp before this moment (I2). */
   readonly settled: number;
-  /**
-   * Nor before this one, once the clock has reached it: moments up to it can be promised to readers without another
-   * request.
-   */
+  /** Nor before this one, once the clock has reached it: moments up to it can be promised to readers without another request. */
   readonly standsUntil: number;
 }
 
@@ -53,7 +50,9 @@ interface WriteOptions {
    * after all existing ones of the resource and after all promises to readers, and never ahead of the clock.
    */
   readonly over?: Span;
-  /** Whether records are rejected that contain a child of another record; else they take it, and the report names both. */
+  /**
+   * Whether records that contain a child of another record are rejected; otherwise they take the child, and the report names both.
+   */
   readonly rejectsTaken?: boolean;
 }
 
@@ -97,7 +96,7 @@ export interface ResourceStatus {
   readonly orphans: number;
 }
 
-/** A standby of the server that takes the writes. */
+/** A standby of the primary. */
 export interface ReadStoreState {
   /** For messages; without a password. */
   readonly name: string;
@@ -108,61 +107,59 @@ export interface ReadStoreState {
 }
 
 export interface ReadOptions {
-  /** How long the read may take. */
+  /** The time limit of the read. */
   readonly milliseconds: number;
   /** Absent: the operator of the store. */
   readonly caller?: ReadCaller | undefined;
-  /** A body that contains one of them is not returned to a caller. Absent: none is known. */
+  /** Damaged records: a body that contains one of them is not returned to a caller. Absent: none is known. */
   readonly damaged?: DamagedRecords | undefined;
-  /**
-   * The state that the request assumes, which the read confirms. @throws LookChanged from the read, if it has changed
-   */
+  /** The state that the request assumes, which the read confirms. @throws LookChanged from the read if the state has changed */
   readonly look?: AssumedLook | undefined;
 }
 
-/** Records by their own key, or by their parent's. */
+/** Identifies records by their own key, or by their parent's. */
 export type ContentKey =
   | { readonly key: string }
   | { readonly parent: string; readonly parentResource: string };
 
-/** What a request must know of a store before it can be answered. */
+/** The state of a store that a request needs before it can be answered. */
 export interface Look {
   /** The key whose token has the requested hash; undefined if there is none. */
   readonly key: KeyRecord | undefined;
   readonly model: StoreModel;
-  /** As of `Store.now`. */
+  /** The result of `Store.now`. */
   readonly now: number;
-  /** Unchanged for as long as nothing is committed. Absent if the check does not reveal it. */
+  /** A number that changes with each commit. Absent if the check does not reveal it. */
   readonly commit?: number | undefined;
 }
 
-/** The state as last known, which the next read confirms in its own snapshot. */
+/** The last known state, which the next read confirms in its own snapshot. */
 export interface AssumedLook extends Look {
   readonly key: KeyRecord;
   /**
-   * Whether the state is current; queries the store, unless a read has done so. Nothing that depends on it may be
-   * answered before that.
+   * Whether the state is still current; queries the store, unless a read has already confirmed it. No response that depends on the
+   * state may be sent before that.
    */
   holds(): Promise<boolean>;
 }
 
-/** Thrown by a read whose assumed state has changed: the request must be processed again with the current one. */
+/** Thrown by a read whose assumed state has changed: the request must be processed again with the current state. */
 export class LookChanged extends Error {}
 
-/** Where records live: the contract of every engine, which one test suite checks for each of them. */
+/** The place where records live: the contract that every engine fulfills, checked by one test suite. */
 export interface Store extends Checks {
   /** For messages; without a password. */
   readonly name: string;
   /** The current settings, dictionary and rules, also when another process changed them. */
   model(): Promise<StoreModel>;
   /**
-   * The key of a token and the model, as they are now: a key that one process revokes, and a rule that it changes,
-   * apply in all processes at once.
+   * The key of a token and the model, as they are now: when one process revokes a key or changes a rule, this applies in all
+   * processes at once.
    */
   look(tokenHash: string): Promise<Look>;
   /**
-   * The same as last known, for a store that is a round trip away; undefined if nothing is known. Absent if reading the
-   * current state costs nothing.
+   * The last known `Look`, for a store that is a round trip away; undefined if nothing is known. Absent if reading the current
+   * state costs nothing.
    */
   assume?(tokenHash: string): AssumedLook | undefined;
   /** The store's secret, for the signatures of served files. */
@@ -173,7 +170,7 @@ export interface Store extends Checks {
   readonly webhooks: WebhookStore;
   /** The checkpoints of a replica. */
   readonly checkpoints: Checkpoints;
-  /** What the processes of the store share; absent for an engine whose processes work separately. */
+  /** The state that the processes of the store share; absent for an engine whose processes work separately. */
   readonly shared?: SharedState;
   /** The standbys that serve reads, if there are any. */
   readonly readStores?: () => readonly ReadStoreState[];
@@ -181,7 +178,7 @@ export interface Store extends Checks {
   readonly caches?: () => readonly CacheSize[];
 
   page(request: PageRequest, options: ReadOptions): Promise<Page>;
-  /** The same page as `page` returns, for a caller that caches its blocks (read/blocks-task.ts). */
+  /** The page that `page` returns, for a caller that caches its blocks (read/blocks-task.ts). */
   blocks(request: BlocksRequest, options: ReadOptions): Promise<BlocksPage>;
   listPage(request: ListPageRequest, options: ReadOptions): Promise<Page>;
   /** Records of several resources in one collection; the body's records carry `@resource`. */
@@ -192,35 +189,33 @@ export interface Store extends Checks {
   facets(request: FacetsRequest, options: ReadOptions): Promise<Facets>;
   /** The ids of all matching records, in the order of the query. */
   ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array>;
-  /** The number of ids of a list in key order that belong to keys up to and including this one. */
+  /** The number of ids of a list in key order whose keys are at or before this one. */
   positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number>;
   /** The changes since a position in the sequence of changes; `BEFORE_ALL` is the first position. */
   changesSince(since: number): Promise<Changes>;
   /** The sequence of changes as a reader receives it (changes/change-feed.ts). */
   feed(request: FeedRequest): Promise<FeedPage>;
-  /**
-   * The part of the sequence of changes in which every entry is kept: that after `since`. The last number is `last`.
-   */
+  /** The part of the sequence of changes in which every entry is kept: it begins after `since`, and its last number is `last`. */
   changesKnown(): Promise<{ readonly since: number; readonly last: number }>;
   /**
-   * The changes of the store, in order, followed on request by those that are committed from now on. A slow reader
-   * delays nothing. Closing the store ends all followers.
-   * @throws PlatError `positionGone` if the changes since the position are no longer known; its message contains the
-   * position from which to continue
+   * The changes of the store, in order, followed on request by those of later commits. A slow reader delays nothing. Closing the
+   * store ends all followers.
+   * @throws PlatError `positionGone` if the changes since the position are no longer known; its message contains the position from
+   * which to continue
    */
   changes(options?: ChangesOptions): AsyncIterable<Change>;
   /**
-   * Calls a listener soon after every commit to the sequence of changes, by any process, and possibly without one.
-   * @param lost called once when the commits of other processes are no longer announced, until they are again; in the
-   * meantime they are found by polling
-   * @returns a function that ends this
+   * Calls `committed` soon after every commit to the sequence of changes, by any process, and sometimes when there was none.
+   * @param lost called once when the commits of other processes are no longer announced, until they are again; in the meantime the
+   * store polls for them
+   * @returns a function that stops the calls
    */
   watch(committed: () => void, lost?: (error: unknown) => void): () => void;
-  /** Whether a role sees a media record that has this file. */
+  /** Whether a role sees a media record with this file. */
   showsFile(path: string, role: string): Promise<boolean>;
   /** @param needed a moment that the horizon must cover: if a promise covers it, an engine may return that promise */
   horizon(needed?: number): Promise<Horizon>;
-  /** The same `now` as in a horizon. */
+  /** The current time, as in `Horizon.now`. */
   now(): Promise<number>;
 
   /** How far the newest timestamp is ahead of the clock; undefined if it is not. */
@@ -247,19 +242,19 @@ export interface Store extends Checks {
   beginEpoch(begin: NewEpoch): Promise<StoreModel>;
 
   /**
-   * Why this process can no longer use the store, such as a deleted file or a damaged page that a read found; undefined
-   * if no reason is known. Cheap. Absent for an engine that reports this by itself.
+   * Why this process can no longer use the store, such as a deleted file or a damaged page that a read found; undefined if no
+   * reason is known. Cheap. Absent for an engine that reports this by itself.
    */
   trouble?(): string | undefined;
   /** A day whose rules are not yet reflected in the stored visibility; undefined if there is none. Cheap. */
   overdue?(): OverdueDay | undefined;
   status(): Promise<StoreStatus>;
-  /** What the engine finds wrong with the pages, tables and indexes that hold the records. */
+  /** The faults that the engine finds in the pages, tables and indexes that contain the records. */
   fileFaults(): Promise<readonly FileFault[]>;
   /** Rebuilds what is derived from the records: indexes, and missing tables. */
   mendFile(): Promise<void>;
   /**
-   * Rewrites rows from those of their parts that agree.
+   * Rewrites rows from the parts that agree.
    * @returns the keys of records that must be fetched from their source again
    */
   rewrite(resource: string, keys: readonly string[]): Promise<readonly string[]>;
@@ -269,18 +264,18 @@ export interface Store extends Checks {
    * columns are deleted
    */
   mend(readWhole?: string): Promise<void>;
-  /** Complete records as they are stored, regardless of roles: the one with a key, or the children of a record. */
+  /** Complete records as they are stored, regardless of roles: the record with a key, or the children of a record. */
   contents(resource: string, of: ContentKey): Promise<readonly FieldValues[]>;
-  /** Every record as a line of JSON that `plat import` accepts, children not nested. */
+  /** Every record as a line of JSON that `plat import` accepts, without nested children. */
   export(resource: string): AsyncIterable<string>;
   /**
-   * A consistent copy of a live store, checked before it gets its name.
+   * Writes a consistent copy of a live store, and checks it before it gets its name.
    * @param onProgress called after each step of the check with the number of rows that were read
    */
   backup(file: string, onProgress?: OnProgress): Promise<void>;
   /**
    * Closes the store. Running reads are canceled.
-   * @param patience milliseconds for writes and the work of a new day, which are then canceled as well and rolled back;
+   * @param patience milliseconds to wait for writes and the work of a new day, which are then canceled as well and rolled back;
    * absent: no limit
    */
   close(patience?: number): Promise<void>;

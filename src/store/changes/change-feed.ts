@@ -11,23 +11,22 @@ import { timestampFrom } from '../../dictionary/index.ts';
 import { COMMIT } from '../rows/change-entry.ts';
 import type { Row } from '../session.ts';
 
-/** A place in the sequence: after the entry with this number. 0: before the first. */
+/** A position in the sequence: directly after the entry with this number, or before the first entry if it is 0. */
 export interface FeedPosition {
   readonly sequence: number;
-  /** The last commit up to there that the reader has passed. */
+  /** The last commit at or before this position. */
   readonly commit?: { readonly sequence: number; readonly name: string } | undefined;
 }
 
 /**
- * What a change is to a reader. A record that becomes visible counts as changed; one that ceases to be visible counts
- * as deleted.
+ * A change as one reader sees it. A record that becomes visible counts as changed; one that ceases to be visible counts as deleted.
  */
 export interface RecordChange {
   readonly sequence: number;
   readonly resource: string;
   readonly key: string;
   readonly kind: 'created' | 'changed' | 'deleted';
-  /** The moment of the commit. Canonical. */
+  /** The time of the commit, as a canonical timestamp. */
   readonly at: string;
 }
 
@@ -38,7 +37,7 @@ export interface FeedRequest {
   readonly scope?: EntryScope | undefined;
   /** Absent: all resources. */
   readonly resources?: readonly string[] | undefined;
-  /** Resources of which the reader receives all changes, of records whose values appear in records that it sees. */
+  /** Resources of which the reader receives all changes of records, because the records that it sees contain their values. */
   readonly shown?: readonly string[] | undefined;
   /** The maximum number of entries. */
   readonly limit: number;
@@ -53,7 +52,7 @@ export type FeedPage =
        * reader.
        */
       readonly position: FeedPosition;
-      /** Whether this was the end of the sequence. */
+      /** Whether the page reaches the end of the sequence. */
       readonly isLevel: boolean;
       /** Whether the position is the end of a commit. */
       readonly isWhole: boolean;
@@ -120,10 +119,13 @@ export function parsePosition(text: string): FeedPosition | undefined {
 /** The minimum number of entries that one page examines: few of them may concern the reader. */
 const MAX_EXAMINED = 5000;
 
-/** The rows of a page, some of which are ids of commits: many may belong to entries that do not concern the reader. */
+/**
+ * The number of rows to read for a page. Some of them are ids of commits, and many may belong to entries that do not concern the
+ * reader.
+ */
 const rowsFor = (limit: number): number => 2 * Math.max(limit, 250);
 
-/** The statement for a page, with what is needed to check that the position belongs to this sequence. */
+/** Makes the statement for a page, which also returns what is needed to check that the position belongs to this sequence. */
 export function feedStatement(
   model: StoreModel,
   { since, scope, resources, shown, limit }: FeedRequest,
@@ -156,7 +158,7 @@ export function feedStatement(
 export const SELECT_RETAINED = sql`SELECT (SELECT value FROM plat_meta WHERE name = 'changes_horizon') AS horizon,
   (SELECT max(seq) FROM plat_changes) AS last`;
 
-/** @param rows of that statement, which the server that accepts writes has executed */
+/** @param rows the result of `feedStatement`, executed on the server that accepts writes */
 export function feedPage(request: FeedRequest, rows: readonly Row[]): FeedPage {
   const [head] = rows;
   const last = Number(head?.last ?? 0);
@@ -196,7 +198,7 @@ export function feedPage(request: FeedRequest, rows: readonly Row[]): FeedPage {
     else changes.push(changeIn(row, request.scope));
   }
   const looked = Number(head?.looked ?? 0);
-  // Everything up to that point was examined, unless the page is full of entries and ids.
+  // The statement has examined everything up to `looked`, unless the page is full of entries and ids.
   if (rows.length < rowsFor(limit) && looked > at) {
     at = looked;
     isWhole = false;

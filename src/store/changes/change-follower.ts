@@ -1,19 +1,18 @@
 /**
- * Follows the sequence of changes (rows/change-log.ts): the changes since a position, as the reader's own snapshot sees
- * them. Every cache of stored data calls this before it uses its data again. It knows no engine, and not what is
- * cached.
+ * Follows the sequence of changes (rows/change-log.ts): returns the changes since a position, as the reader's own snapshot sees
+ * them. Every cache of stored data calls this before it uses its data again. It knows neither engines nor what is cached.
  */
 import { integer, type Sql, sql } from '../../compile/fragment.ts';
 import { COMMIT, EVERYTHING } from '../rows/change-entry.ts';
 import type { Row } from '../session.ts';
 
-/** A position, and the id of the commit that ends there; empty if no commit does. */
+/** A position, and the id of the commit that ends there; the id is empty if no commit ends there. */
 export interface Place {
   readonly position: number;
   readonly commit: string;
 }
 
-/** What a snapshot sees beyond a position. */
+/** The changes that a snapshot sees after a position. */
 export type Changes =
   /** The changed records, and the position after them; empty if nothing has changed. */
   | {
@@ -27,7 +26,7 @@ export type Changes =
     }
   /** The changes are no longer known, or are too many to follow. */
   | { readonly kind: 'everything'; readonly position: number; readonly commits: ReadonlyMap<number, string> }
-  /** The snapshot is older than the position, on a server that lags. */
+  /** The snapshot is older than the position: its server lags behind. */
   | { readonly kind: 'behind' };
 
 /** The position before the first change. */
@@ -42,9 +41,9 @@ export const placeAfterChanges = ({ position, commits }: Exclude<Changes, { kind
 };
 
 /**
- * Whether a snapshot contains the commit that a follower knows at a position. If not, the store was restored, and
- * nothing that the follower has cached is valid.
- * @param commits of the changes since that position, or an earlier one
+ * Whether a snapshot contains the commit that a follower knows at a position. If it does not, the store was restored, and nothing
+ * that the follower has cached is valid.
+ * @param commits the commits of the changes since that position, or since an earlier one
  */
 export const containsCommit = (
   { position, commit }: Place,
@@ -66,7 +65,7 @@ export const selectChangesSince = (position: Sql): Sql => {
     ORDER BY seq LIMIT ${integer(MAX_FOLLOWED + 1)}`;
 };
 
-/** @param rows of the statement for this position */
+/** @param rows the result of `selectChangesSince` for this position */
 export function readChanges(position: number, rows: readonly Row[]): Changes {
   const [first] = rows;
   if (first === undefined) {

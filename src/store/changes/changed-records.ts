@@ -16,7 +16,7 @@ interface RecordsRequest extends Pick<RecordQuery, 'view' | 'now'> {
   readonly files: FileSigning;
 }
 
-/** The texts of records by resource and key, with the combined names that `recordNamed` makes. */
+/** The texts of records, by resource and key, which `recordNamed` combines into one name. */
 export type RecordTexts = ReadonlyMap<string, string>;
 
 export const recordNamed = ({ resource, key }: Pick<RecordChange, 'resource' | 'key'>): string =>
@@ -93,7 +93,7 @@ async function readSome(
 }
 
 /**
- * The texts of records that are joined by commas. Each text begins with its key, and no value contains a brace before a
+ * Splits the texts of records, which are joined by commas. Each text begins with its key, and no value contains a brace before a
  * quote.
  */
 function* splitRecords(body: string, key: string): Generator<string> {

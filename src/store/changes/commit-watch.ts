@@ -1,7 +1,7 @@
 /**
- * Notices commits to the sequence of changes, once for all followers in this process: immediately if this process
- * commits or the engine announces a commit, otherwise by polling the last number. It polls only while there are
- * followers. It knows no engine, and not what was committed.
+ * Notices commits to the sequence of changes, once for all followers in this process: immediately if this process commits or the
+ * engine announces a commit, otherwise by polling the last number. It polls only while there are followers. It knows neither
+ * engines nor the content of a commit.
  */
 import { setTimeout } from 'node:timers/promises';
 import { type Sql, sql } from '../../compile/fragment.ts';
@@ -25,14 +25,14 @@ interface Announcements {
   close(): Promise<void>;
 }
 
-/** Receives what a connection hears. */
+/** Receives the events of a connection that listens for commits. */
 interface ConnectionListener {
-  /** Called once every commit from now on is announced. */
+  /** Called as soon as every later commit will be announced. */
   opened(): void;
   announced(): void;
 }
 
-/** Listens for the commits of other processes until the connection or the signal ends. @throws what ended it */
+/** Listens for the commits of other processes until the connection or the signal ends. @throws the error that ended it */
 export type Listen = (listening: ConnectionListener, signal: AbortSignal) => Promise<never>;
 
 /** Milliseconds until a lost connection is reopened; the pause doubles with each failed attempt. */
@@ -54,7 +54,7 @@ export function listenForCommits(
     opened() {
       isOpen = true;
       isReported = false;
-      // Commits before this moment were not announced to this connection.
+      // Commits between the loss of the previous connection and this moment were not announced.
       heard();
     },
     announced() {
@@ -117,9 +117,9 @@ export class CommitWatch {
   readonly #pause: Pause;
   readonly #listeners = new Set<Listener>();
   #last: unknown;
-  /** Stops the polling, while there are followers. */
+  /** Aborts the polling; undefined while there are no followers. */
   #asking: AbortController | undefined;
-  /** Resolves when all polling that was to stop has stopped. */
+  /** Resolves when all polling that was aborted has stopped. */
   #ended: Promise<void> = Promise.resolve();
   #isClosed = false;
 
@@ -129,9 +129,9 @@ export class CommitWatch {
   }
 
   /**
-   * Calls a listener after every commit, and possibly without one.
-   * @param announcementsLost called when the commits of other processes are no longer announced, and polling begins
-   * @returns a function that ends this
+   * Calls `committed` after every commit, and sometimes when there was none.
+   * @param lost called when the commits of other processes are no longer announced, and polling begins
+   * @returns a function that stops the calls
    */
   watch(committed: () => void, lost?: (error: unknown) => void): () => void {
     if (this.#isClosed) return () => undefined;

@@ -18,7 +18,7 @@ import { changedRecords, type RecordTexts, recordNamed } from './changed-records
 interface ChangesPage {
   readonly changes: readonly RecordChange[];
   readonly records: RecordTexts | undefined;
-  /** The positions before and after the page; the same if the page ends within a commit. */
+  /** The positions before and after the page; they are equal if the page ends within a commit. */
   readonly before: string;
   readonly position: string;
 }
@@ -88,7 +88,7 @@ export async function* changePages(store: Source, options: ChangesOptions): Asyn
 }
 
 /**
- * The same, change by change.
+ * The changes of `changePages`, one by one.
  * @param closing aborted when the store closes, which ends every follower
  */
 export async function* followChanges(

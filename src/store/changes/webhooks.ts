@@ -1,7 +1,6 @@
 /**
- * The webhooks of a store: their targets, their positions, and the outcome of the last attempt. All processes of the
- * store share them; one process at a time holds a webhook and sends to it. This module knows neither HTTP nor what is
- * sent.
+ * The webhooks of a store: their targets, their positions, and the outcome of the last attempt. All processes of the store share
+ * them; one process at a time holds a webhook and sends to it. This module knows neither HTTP nor the content of messages.
  */
 import { columnKinds, textOrNull } from '../../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
@@ -16,20 +15,20 @@ export interface WebhookTarget {
   /** The token that requests carry, if the receiver gave one. */
   readonly bearer: string | null;
   readonly role: string;
-  /** Originating systems; none: all. */
+  /** Originating systems; an empty list means all systems. */
   readonly systems: readonly string[];
-  /** None: all that the role reads. */
+  /** An empty list means all resources that the role reads. */
   readonly resources: readonly string[];
   /** Whether its host may be in a private network. */
   readonly privateHosts: boolean;
-  /** Canonical. */
+  /** A canonical timestamp. */
   readonly createdAt: string;
 }
 
 /** The secrets that sign messages, as the receiver knows them: `whsec_` and Base64. */
 export interface WebhookSecrets {
   readonly secret: string;
-  /** The previous secret, and until when it also signs; milliseconds since 1970. */
+  /** The previous secret, and the time until which it also signs, in milliseconds since 1970. */
   readonly former: { readonly secret: string; readonly until: number } | null;
 }
 
@@ -43,7 +42,7 @@ interface WebhookState {
   readonly batchEnd: number | null;
   /** Events that were delivered. */
   readonly delivered: number;
-  /** Canonical. */
+  /** A canonical timestamp. */
   readonly deliveredAt: string | null;
   /** Failed attempts in a row. */
   readonly attempts: number;
@@ -56,8 +55,8 @@ interface WebhookState {
 interface Hold {
   readonly holder: string | null;
   /**
-   * Until when it holds the webhook unless it renews the hold, according to its own clock. Other processes cannot rely
-   * on that clock: to them, a holder is dead if this value does not change for the duration of a hold.
+   * The time until which it holds the webhook unless it renews the hold, according to its own clock. Other processes cannot rely on
+   * that clock: to them, a holder is dead if this value does not change for the duration of a hold.
    */
   readonly heldUntil: number;
 }
@@ -69,10 +68,10 @@ export interface DeadHold extends Hold {
   readonly holder: string;
 }
 
-/** What can be changed of a webhook. */
+/** The members of a webhook that can be changed. */
 export type WebhookChange = Partial<WebhookState & WebhookSecrets>;
 
-/** What must be unchanged when a process writes the outcome of an attempt. */
+/** The state that must be unchanged when a process writes the outcome of an attempt. */
 interface ExpectedState {
   readonly holder: string;
   readonly position: FeedPosition;
@@ -161,7 +160,7 @@ export function webhookStoreOn({ reading, locked }: OwnTables): WebhookStore {
           over === undefined
             ? sql`FALSE`
             : sql`(holder = ${bind(over.holder)} AND held_until = ${integer(over.heldUntil)})`;
-        // It changes each time, even if the clock was set back.
+        // The value changes with each renewal, even if the clock was set back.
         const later = sql`CASE WHEN held_until >= ${integer(until)} THEN held_until + 1 ELSE ${integer(until)} END`;
         const held: Sql = sql`UPDATE plat_webhooks SET holder = ${bind(holder)}, held_until = ${later}
           WHERE id = ${bind(id)} AND (holder IS NULL OR holder = ${bind(holder)} OR ${isDead})`;

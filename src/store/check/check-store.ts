@@ -46,7 +46,7 @@ export function checksOn(session: Session, model: StoreModel): Checks {
   };
 }
 
-/** The checks of a resource beside its rows, those of its view included. */
+/** Checks what is stored of a resource in addition to its rows, including its view. */
 export async function checkTables(
   resource: string,
   model: StoreModel,
@@ -62,7 +62,7 @@ export async function checkTables(
 /** How an engine reports the structure of its tables, indexes and views. */
 export type Structure = Pick<Engine, 'viewState' | 'columns' | 'fileFaults'>;
 
-/** The faults of what contains the records: pages, tables, columns and indexes, and the list of fields in use. */
+/** Finds faults in the pages, tables, columns and indexes that contain the records, and in the list of fields in use. */
 export const checkFile = async (model: StoreModel, structure: Structure): Promise<FileFault[]> => [
   ...findSchemaFaults(model, await structure.columns()),
   ...(await structure.fileFaults(model)),
@@ -108,7 +108,7 @@ export type Fault =
       readonly what: readonly string[];
     };
 
-/** Rows of a page. */
+/** Rows per page. */
 const ROWS = 500;
 
 /** @param onProgress called after each page with the rows of all resources that were read so far */
@@ -132,7 +132,7 @@ async function* findRecordFaults(
         for (const { key, what } of page.faults) yield { place: 'row', resource, key, what };
         rows += page.rows;
         onProgress(resource, rows);
-        // An engine in this process runs without pausing, so a signal must be noticed in between.
+        // An embedded engine runs without pausing, so a signal must be noticed between two pages.
         await nextTurn();
       }
       for (const { key, what } of await store.tableFaults(resource)) {
@@ -149,7 +149,7 @@ async function* findRecordFaults(
 export const isDamage = (error: unknown): error is PlatError =>
   error instanceof PlatError && error.code === 'storeDamaged';
 
-/** Rewrites the rows of a resource whose parts disagree, as far as they determine what is right. */
+/** Rewrites the rows of a resource whose parts disagree, where the parts prove which values are right. */
 export async function rewriteDamaged(
   store: Pick<Store, 'rowFaults' | 'rewrite'>,
   resource: string,
@@ -160,7 +160,7 @@ export async function rewriteDamaged(
   }
 }
 
-/** Rows that are rewritten at once. */
+/** The number of rows that are rewritten at once. */
 const MAX_REWRITTEN = 200;
 
 /**
@@ -198,7 +198,7 @@ export async function repairStore(
   return lost;
 }
 
-/** The first fault of a copy of a store, in words; undefined if the copy is intact. */
+/** Describes the first fault of a copy of a store; undefined if the copy is intact. */
 export async function describeFirstFault(
   store: Checkable,
   onProgress?: OnProgress,

@@ -59,7 +59,7 @@ export function selectCheckedRows(planner: Planner, layout: ResourceLayout, wher
 export const rowOrder = ({ resource }: ResourceLayout): Sql =>
   resource.parent === undefined ? sql`r._key` : sql`r._parent, r._key`;
 
-/** The condition for the rows with some keys, for a table under an alias. */
+/** The condition that a row of the table with this alias has one of these keys. */
 export const hasOneOfKeys = ({ dialect }: Planner, table: string, keys: readonly string[]): Sql =>
   sql`${column(table, '_key')} IN (SELECT k.value FROM ${dialect.members(bind(JSON.stringify(keys)), 'k')})`;
 
@@ -102,10 +102,10 @@ export function rowToPutOf({ resource }: ResourceLayout, raw: Row, values: Field
   };
 }
 
-/** The texts that a writer produces for a row, by column. */
+/** Computes the texts that a writer stores for a row, by column. */
 export type TextsOf = (row: RowToPut) => ReadonlyMap<string, string>;
 
-/** The texts of rows that were written at a version of the profile. */
+/** Makes a function that computes the texts of rows that were written at a version of the profile. */
 export function textsAt(model: StoreModel, layout: ResourceLayout, version: number): TextsOf {
   const isKnown = (field: Field): boolean => layout.since(field) <= version;
   const { columns, values } = textColumns(model, {

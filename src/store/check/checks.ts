@@ -1,4 +1,7 @@
-/** What a check of a store reads, and what it reports. It knows neither engines nor how a fault is found. */
+/**
+ * The rows that a check of a store reads, and the faults that it reports. This module knows neither engines nor how a fault is
+ * found.
+ */
 import type { Planner } from '../../compile/context.ts';
 import { tolerateDamage } from '../../compile/dialect.ts';
 import type { Sql } from '../../compile/fragment.ts';
@@ -8,9 +11,9 @@ import type { Row, Session } from '../session.ts';
 /** What is wrong with one row. */
 export interface RowFaults {
   readonly key: string;
-  /** The record that it is part of. */
+  /** The record that the row is part of. */
   readonly parent?: { readonly resource: string; readonly key: string };
-  /** Columns of the row that disagree with the others, or words for what is missing. */
+  /** Columns of the row that disagree with the others, or descriptions of missing parts. */
   readonly what: readonly string[];
 }
 
@@ -29,7 +32,7 @@ export interface FaultPage {
   readonly next?: RowPlace;
 }
 
-/** The rows to check: those of some keys, the next ones after a place, or a range. */
+/** The rows to check: those with the given keys, the next ones after a place, or a range. */
 export type CheckedRows =
   | { readonly kind: 'keys'; readonly keys: readonly string[] }
   | { readonly kind: 'after'; readonly place: RowPlace | undefined; readonly limit: number }
@@ -54,7 +57,7 @@ export interface Checks {
   tableFaults(resource: string): Promise<readonly RowFaults[]>;
 }
 
-/** What is wrong with the tables, pages and indexes that contain the records. */
+/** A fault in the tables, pages and indexes that contain the records. */
 export interface FileFault {
   readonly what: string;
   /**
@@ -64,7 +67,7 @@ export interface FileFault {
    * can be checked. `notes`: a replica's checkpoint, which a refresh rewrites.
    */
   readonly kind: 'structure' | 'tables' | 'pages' | 'model' | 'notes';
-  /** Of a missing table: whether its content is lost. */
+  /** Whether the content of a missing table is lost. */
   readonly isLost?: boolean;
 }
 

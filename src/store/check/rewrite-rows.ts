@@ -52,18 +52,18 @@ import type { CheckSession } from './checks.ts';
 /** Replaces the hash of a content that may be wrong: the next record from the source then replaces it. */
 const NO_HASH = '';
 
-/** What a transaction offers to a rewrite. */
+/** The operations of a transaction that a rewrite needs. */
 interface Rewriting {
-  /** The timestamp of a record that needs a new one. */
+  /** The timestamp for a record that needs a new one. */
   stampOf(key: string): string;
-  /** Stores rows, with everything that follows from them. */
+  /** Stores rows, with everything that is derived from them. */
   put(rows: readonly RowToPut[]): Promise<void>;
   remove(rows: readonly StoredRow[]): Promise<void>;
 }
 
 /**
- * Rewrites the rows of some keys, inside a write transaction.
- * @returns the keys whose content is not known for sure: their records have to come from their source again
+ * Rewrites the rows with the given keys, inside a write transaction.
+ * @returns the keys of records whose content is uncertain: they have to be read from their source again
  */
 export async function rewriteRows(
   session: CheckSession,
@@ -95,7 +95,7 @@ export async function rewriteRows(
   const renamed: StoredRow[] = [];
   for (const { raw, textKey } of whole) {
     let row = rewrittenRow(session.model, layout, raw, derived);
-    // If texts are stored under, or contain, another key than the columns, the hash decides between the two, otherwise
+    // If the texts have a different key than the columns, the key that matches the stored hash is right; if neither does, that of
     // the columns. If two rows claim the same key, the first one gets it.
     if (row.hash !== raw._hash && textKey !== undefined && textKey !== raw._key && !taken.has(textKey)) {
       const other = rewrittenRow(session.model, layout, raw, derived, textKey);
@@ -116,8 +116,8 @@ export async function rewriteRows(
 const lacksTexts = (raw: Row): boolean => raw.text__id === null;
 
 /**
- * The rows with some keys; and, if texts have a table of their own, the texts without columns under these keys or under
- * the numbers of these rows, and the rows without texts that have the numbers of such texts.
+ * Reads the rows with the given keys. If texts have a table of their own, it also reads the texts without columns that have one of
+ * these keys or the number of one of these rows, and the rows without texts that have the number of such a text.
  */
 async function readTorn(
   session: CheckSession,
@@ -140,7 +140,7 @@ async function readTorn(
 const hasId = (alias: string, ids: readonly number[]): Sql =>
   sql`${column(alias, '_id')} IN (${join(ids.map(integer), ', ')})`;
 
-/** The texts under some keys or numbers that no longer have columns. */
+/** Selects the texts with the given keys or numbers that no longer have columns. */
 function orphanedTexts(
   planner: Planner,
   layout: ResourceLayout,
@@ -157,7 +157,7 @@ function orphanedTexts(
     AND NOT EXISTS (SELECT 1 FROM ${name(layout.columnsTable)} r WHERE r._key = t._key) ORDER BY t._key`;
 }
 
-/** Those of some keys for which there are rows. */
+/** Returns those of the given keys that have rows. */
 async function storedKeys(
   session: CheckSession,
   { columnsTable }: ResourceLayout,
@@ -171,9 +171,8 @@ async function storedKeys(
 }
 
 /**
- * The row of a listing whose columns are lost, restored from its texts; undefined if the texts do not contain all of
- * it. Then they stay, since they are all that is left of the record. Each interface has its own text, so each can
- * confirm the other.
+ * Restores the row of a listing whose columns are lost from its texts; undefined if the texts do not contain the whole row. Such
+ * texts stay, since they are all that is left of the record. Each interface has its own text, so each can confirm the other.
  */
 function rowOfTexts(model: StoreModel, layout: ResourceLayout, raw: Row): RowToPut | undefined {
   const inTexts = valuesInTexts(layout, raw, {});
@@ -192,9 +191,12 @@ function rowOfTexts(model: StoreModel, layout: ResourceLayout, raw: Row): RowToP
   return { ...row, hash, stored };
 }
 
-/** What an authority's hash does not cover, so that neither columns nor texts are known to be right if they differ. */
+/**
+ * Provides the values that an authority's hash does not cover: if columns and texts differ in one of them, neither is known to be
+ * right.
+ */
 interface DerivedValueSource extends Pick<Rewriting, 'stampOf'> {
-  /** The counts of a record's stored children; undefined if the store derives none, or if the hash covers them. */
+  /** The counts of a record's stored children; undefined if the store does not derive counts, or if the hash covers them. */
   derivedCountsOf(key: string): FieldValues | undefined;
 }
 
@@ -213,7 +215,7 @@ async function readDerivedCounts(
   return new Map(keys.map((key) => [key, countChildren(children.get(key) ?? [], fields)]));
 }
 
-/** @param key that of the columns, or another one that the texts contain */
+/** @param key the key in the columns, or a different one in the texts */
 function rewrittenRow(
   model: StoreModel,
   layout: ResourceLayout,
@@ -264,7 +266,7 @@ function rewrittenRow(
   return {
     ...placed,
     ...(published === undefined ? {} : { audience: published.audience }),
-    // The parent to which a row is wrongly assigned says nothing about its system.
+    // A parent to which the row is wrongly assigned says nothing about its system.
     system: isOrphan || isMoved ? found.system : textOrNull(follows),
     hash: content.hash,
     stored,
@@ -272,8 +274,7 @@ function rewrittenRow(
 }
 
 /**
- * The entry of a value in use, according to its row; after a repair, all are published again from the counters of
- * values.
+ * The entry of a value in use, according to its row; after a repair, all entries are published again from the counters of values.
  */
 function entryOfValueInUse(values: FieldValues, raw: Row): PublishedEntry | undefined {
   const [lookup, value] = [textOrNull(values.LookupName), textOrNull(values.LookupValue)];
@@ -296,8 +297,8 @@ function parentInValues(
 }
 
 /**
- * If columns and texts differ in a timestamp, it is assigned again, as after a change, so that consumers read the record
- * again; if one of them has a wrong count, both get that of the children.
+ * Corrects timestamps and counts. A timestamp in which columns and texts differ is assigned again, as after a change, so that
+ * consumers read the record again. If a count is wrong in one of them, both get the count of the children.
  */
 function correctDerivedValues(
   { fields }: ResourceLayout,
@@ -318,7 +319,10 @@ function correctDerivedValues(
   return { ...values, ...stamps, ...(areRight ? {} : counts) };
 }
 
-/** What follows from the parent of a row, and is therefore not part of its hash, if columns and texts differ in it. */
+/**
+ * The values that follow from the parent of a row, where columns and texts differ in them. The hash of the row does not cover these
+ * values.
+ */
 function valuesFromParent(
   resource: Resource,
   raw: Row,
@@ -352,9 +356,9 @@ function agreedContent(
 }
 
 /**
- * The values in a row's ready texts, including the names of its parent: the columns that assign a row to its parent may
- * be wrong like any other. The key is that of the row.
- * @param columns values of its columns, for what texts do not contain
+ * Reads the values in a row's ready texts, including the names of its parent: the columns that assign a row to its parent may be
+ * wrong like any other. The key is that of the row.
+ * @param columns the values of its columns, for fields that texts omit
  * @returns undefined if a text is not what plat writes
  */
 function valuesInTexts(layout: ResourceLayout, raw: Row, columns: FieldValues): FieldValues | undefined {
@@ -394,7 +398,7 @@ function parseMembers(text: unknown): object | undefined {
   return isObject(members) ? members : undefined;
 }
 
-/** A member of a text as a value of its field; undefined if it is not a valid one. */
+/** Parses a member of a text as a value of its field; undefined if it is not a valid one. */
 function fieldValue(field: Field | undefined, value: unknown): FieldValue | undefined {
   if (field === undefined) return undefined;
   if (field.collection) {
@@ -406,7 +410,7 @@ function fieldValue(field: Field | undefined, value: unknown): FieldValue | unde
 
 const JSON_TYPES = { text: 'string', number: 'number', boolean: 'boolean' } as const;
 
-/** Rows that one transaction rewrites at most. */
+/** The maximum number of rows that one transaction rewrites. */
 const AT_ONCE = 200;
 
 /** The outcome of a rewrite of any number of rows. */

@@ -47,7 +47,7 @@ export async function findRowFaults(
   }
 }
 
-/** The bound of a portion of `limit` rows; undefined for the last portion. */
+/** The place of the last of the next `limit` rows; undefined if fewer rows are left. */
 export async function endOfPage(
   session: CheckSession,
   layout: ResourceLayout,

@@ -47,9 +47,9 @@ const STEP = 4;
 const MOST_ROWS = 200;
 /** The fraction of its share that a pass uses while requests are answered: they come first, but the pass still ends. */
 const BUSY_FRACTION = 1 / 4;
-/** The share of a pass for which a reader waits whose request failed because of damage that the scrub has not found yet. */
+/** The share of a pass that a reader waits for, because its request failed on damage that the scrub has not found yet. */
 const EXPEDITED_SHARE = 50;
-/** The minimum milliseconds between such passes, since one may be unable to find the damage that a reader met. */
+/** The minimum milliseconds between such passes, since a pass may be unable to find the damage that a reader met. */
 const EXPEDITE_INTERVAL = HOUR;
 /** Damaged records that are remembered. Beyond that, no record of the resource is served until a pass finds fewer. */
 const MOST_KNOWN = 1000;
@@ -117,8 +117,8 @@ export class Scrub {
   }
 
   /**
-   * A statement failed because of a damaged record, and so does every other one that evaluates the record, until the
-   * record is known: looks for it in a pass that takes more of the processor.
+   * Finds a damaged record because of which a statement failed, by a pass that takes more of the processor. Until the record is
+   * known, every statement that evaluates it fails.
    */
   expedite(): void {
     if (this.#isWanted || this.#isHurried || this.#options.elapsed() - this.#hurried < EXPEDITE_INTERVAL)
@@ -128,7 +128,7 @@ export class Scrub {
     this.#wake.abort();
   }
 
-  /** The damage in words; undefined if there is none. Records that were repaired in the meantime do not count. */
+  /** Describes the damage; undefined if there is none. Records that were repaired in the meantime do not count. */
   async problem(): Promise<string | undefined> {
     await this.#lookAgain();
     const [first] = this.#known.values();
@@ -175,7 +175,7 @@ export class Scrub {
   async #readAll(resource: string): Promise<void> {
     if (this.#isClosed) return;
     const { elapsed } = this.#options;
-    // Rows of one resource take about the same time each.
+    // Rows of one resource take about the same time each, so the time of one step determines the number of rows of the next.
     let limit = 1;
     let isCrowded = false;
     try {

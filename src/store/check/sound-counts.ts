@@ -38,13 +38,13 @@ export function areCountsSound(planner: Planner, { resource }: ResourceLayout): 
   ];
   const areRight = sql`(SELECT ${all(counted)} FROM ${name(media.columnsTable)} m WHERE ${all(ofRow)})`;
   const former = formerHashLength(resource, model.settings.owner);
-  // The hash of an earlier plat covers the counts, which may be those that an import contained.
+  // A hash that an earlier version of plat computed also covers the counts, which may have come from an import.
   return former === undefined
     ? areRight
     : joinConditions([sql`length(r._hash) = ${integer(former)}`, areRight], ' OR ');
 }
 
-/** The condition that everyone may see a medium of `m`; none if no medium has a Permission. */
+/** The condition that everyone may see a medium of `m`; no condition if no medium has a Permission. */
 function isPublicMedium({ dialect }: Planner, media: ResourceLayout): readonly Sql[] {
   if (!media.fields.some((field) => field.name === PERMISSION)) return [];
   const permission = column('m', PERMISSION);

@@ -1,6 +1,6 @@
 /**
- * Determines in SQL which rows are consistent, so that a check need not read them: `row-faults.ts` would find nothing
- * in such a row. The condition may miss a consistent row, which is then read, but it never accepts a damaged one.
+ * Determines in SQL which rows are consistent, so that a check need not read them: `row-faults.ts` would find nothing in such a
+ * row. The condition may reject a consistent row, which is then read, but it never accepts a damaged one.
  */
 import { type Planner, samePartition } from '../../compile/context.ts';
 import {
@@ -39,8 +39,8 @@ const SHARED = ['_id', '_system', '_visible', '_shown'];
 const compiledFor = memoizePerObject((_: StoreModel) => new Map<string, Sql>());
 
 /**
- * A condition on a row of the columns table under alias `r`, with its texts under `t` if they have a table of their
- * own.
+ * The condition that a row is consistent: a row of the columns table under alias `r`, with its texts under `t` if they have a table
+ * of their own.
  */
 export const isSound = (planner: Planner, layout: ResourceLayout): Sql =>
   compiledFor(planner.model).getOrInsertComputed(layout.resource.name, () =>
@@ -87,7 +87,7 @@ interface Agreement {
   readonly holds: Sql;
 }
 
-/** What SQL can decide exactly about a row, under the aliases of `isSound`. */
+/** The agreements that SQL can decide exactly, under the aliases of `isSound`. */
 export function columnAgreements(planner: Planner, layout: ResourceLayout): Agreement[] {
   const { resource } = layout;
   const own = (name: string): Sql => column('r', name);

@@ -33,7 +33,7 @@ interface TableCheck {
  */
 export const COLUMNS_ARE_MISSING = 'its columns are missing';
 
-/** What replaces a key in faults of a whole resource. */
+/** Stands in place of a key in faults of a whole resource. */
 const RESOURCE_FAULT_KEYS = {
   changes: '(changes)',
   counters: '(counters)',
@@ -45,7 +45,7 @@ const RESOURCE_FAULT_KEYS = {
 /** Lists of records have 32 bits for each number. */
 const LAST_NUMBER = 2 ** 32 - 2;
 
-/** What an engine finds of a view for users: whether its definition is the one that plat creates. */
+/** The state of a view for users: whether its definition is the one that plat creates. */
 export type ViewState = 'absent' | 'different' | 'intact';
 
 export function viewFaults({ viewName }: ResourceLayout, state: ViewState): readonly RowFaults[] {
@@ -69,10 +69,10 @@ export async function findTableFaults(session: CheckSession, layout: ResourceLay
 }
 
 /**
- * The statements that rebuild all data in addition to the rows of a resource, in a write transaction. In a replica of
- * one source, a record without a source gets that one.
- * @param readWhole a resource of which every record of the source was just stored again: texts without columns then
- * belong to records that the source no longer has
+ * The statements that rebuild what is stored of a resource in addition to its rows, in a write transaction. In a replica of one
+ * source, a record without a source gets that one.
+ * @param readWhole a resource of which every record of the source was just stored again: texts without columns then belong to
+ * records that the source no longer has
  */
 export function repairStatements(
   planner: Planner,
@@ -120,9 +120,7 @@ const orphanedTextsCheck = (layout: ResourceLayout): TableCheck => ({
   mend: [],
 });
 
-/**
- * Search rows that belong to no record, by key or by number. The check of rows verifies that every record has its own.
- */
+/** Search rows that belong to no record, by key or by number. The check of rows verifies that every record has a search row. */
 function searchRowCheck({ columnsTable }: ResourceLayout, { table }: SearchTable): TableCheck {
   const isOfRecord = sql`EXISTS (SELECT 1 FROM ${name(columnsTable)} r WHERE r._key = s._key AND r._id = s._id)`;
   const others = sql`FROM ${name(table)} AS s WHERE NOT ${isOfRecord}`;
@@ -180,7 +178,7 @@ function lastChangeCheck(layout: ResourceLayout): TableCheck {
   return {
     what: 'its last change is not in the sequence of changes',
     find: sql`SELECT key FROM (${selectMissingEntries(layout)}) u ORDER BY key`,
-    // A repair appends the entries (change-log.ts), which takes numbers.
+    // A repair appends the entries (change-log.ts), which assigns numbers.
     mend: [],
   };
 }
@@ -203,7 +201,7 @@ function horizonCheck(): TableCheck {
   return {
     what: 'the horizon of the sequence of changes is not one of its numbers',
     find: sql`SELECT ${bind(RESOURCE_FAULT_KEYS.changes)} AS key FROM plat_meta WHERE ${isWrong}`,
-    // A repair records that everything may have changed, and writes the horizon with that.
+    // A repair records that everything may have changed, which also writes the horizon.
     mend: [],
   };
 }

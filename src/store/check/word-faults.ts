@@ -1,17 +1,17 @@
 /**
- * Compares an index of words with the records whose words it should list. The index is in the order of the words, so each record has
- * one number: the sum over its words in the index minus the sum over those of its columns. It knows no engine.
+ * Compares an index of words with the records whose words it should list. The index is ordered by word, so the comparison keeps one
+ * number for each record: the sum over its words in the index minus the sum over those of its columns. It knows no engine.
  */
 import type { Row } from '../session.ts';
 
 /** What an index and the records contain. */
 export interface WordSource {
   readonly resource: string;
-  /** The number after the last one that was given to a record; few are unused. */
+  /** The number after the last one that was given to a record; few smaller numbers are unused. */
   readonly next: number;
   /** The number `id` of each record, with its `words`, separated by spaces. */
   readonly records: Iterable<Row>;
-  /** Each `word` in the index, with the number `id` of its record and its `place` among the words of that. */
+  /** Each `word` in the index, with the number `id` of its record and its `place` among the words of that record. */
   readonly entries: Iterable<Row>;
   readonly keyOf: (id: number) => unknown;
 }
@@ -22,7 +22,10 @@ const MOST_GIVEN = 100_000_000;
 /** UTF-16 code units of a word that are compared: an index may shorten longer words, SQLite's to 32 KB. */
 const COMPARED = 10_000;
 
-/** Hashes of words whose sum, in any order, is unlikely to be equal for two different lists. */
+/**
+ * Hashes a word at its place. The sum of these hashes does not depend on their order, and two different lists of words are unlikely
+ * to have the same sum.
+ */
 function hashWord(word: string, place: number): number {
   let mark = 0x811c9dc5 ^ place;
   const length = Math.min(word.length, COMPARED);

@@ -44,7 +44,7 @@ export class LeaseLost extends Error {
 
 /** The changes of one transaction (of the last one, if the records need several). */
 export interface CheckpointChange {
-  /** The process must still have it, and it is renewed; otherwise nothing is stored. */
+  /** The lease that the process must still have, and that is renewed; without it, nothing is stored. */
   readonly lease?: Lease;
   /** Ignores stored hashes: rewrites rows that are inconsistent or that differ from the records. */
   readonly ignoresHashes?: boolean;
@@ -74,7 +74,7 @@ export interface Checkpoints {
   /** Reads, changes and stores one entry of the state, atomically. */
   exchange(source: string, name: string, change: (current: unknown) => unknown): Promise<void>;
 
-  /** Of these keys, those that are not stored from this source. */
+  /** Returns those of the given keys that are not stored from this source. */
   missing(source: string, resource: string, keys: readonly string[]): Promise<readonly string[]>;
   /** Timestamps of stored records, by key, which determine the collections that have to be fetched. */
   timestamps(
@@ -90,7 +90,7 @@ export interface Checkpoints {
     after: string,
     limit: number,
   ): Promise<readonly string[]>;
-  /** Of these keys, stored or not, those that have a mark of this sweep or a later one. */
+  /** Returns those of the given keys, stored or not, that have a mark of this sweep or a later one. */
   marked(
     source: string,
     resource: string,

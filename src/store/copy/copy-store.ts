@@ -22,7 +22,9 @@ interface CopyReport {
 /** The number of rows that are compared at once. */
 const ROWS = 500;
 
-/** The first pass makes both sides equal, the second one proves it; one more, then the copy fails. */
+/**
+ * The first pass makes both sides equal, and the second one proves it. If the third one still finds a difference, the copy fails.
+ */
 const PASSES = 3;
 
 /**
@@ -85,10 +87,7 @@ async function copyTables(
 const COPY_PAUSE_REASON =
   'the store is a copy: resume it when no process of the original store sends any more';
 
-/**
- * Two stores with the same webhooks would send the same events twice, and later each its own. @returns how many it
- * paused
- */
+/** Two stores with the same webhooks would send the same events twice, and later different ones. @returns how many it paused */
 async function pauseWebhooks(target: RawTarget, tables: readonly RawTable[]): Promise<number> {
   const table = tables.find(({ name }) => name === 'plat_webhooks');
   if (table === undefined) return 0;

@@ -1,6 +1,6 @@
 /**
- * The tables of a store as they are, regardless of records and roles: for copies between engines, and for backups of a
- * server's store, which are files. Every engine has the same tables with the same columns.
+ * The tables of a store as they are, regardless of records and roles: for copies between engines, and for backups of a store on a
+ * server, which are files. Every engine has the same tables with the same columns.
  */
 import type { ColumnKind } from '../../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
@@ -17,7 +17,7 @@ import { withTranslatedErrors } from '../state/watched.ts';
 /** A value in a row of any engine; truth values are 1 and 0. */
 type RawValue = string | number | null;
 
-/** The columns of a table in order, with their kinds: a declaration does not list those of dropped fields. */
+/** The columns of a table in order, with their kinds. They include those of dropped fields, which no declaration lists. */
 export type Columns = ReadonlyMap<string, ColumnKind>;
 
 /** A table of a store, which has the same name and the same columns in every engine. */
@@ -69,26 +69,26 @@ export interface RawTables {
   close(): Promise<void>;
 }
 
-/** The columns of a table; none, or undefined, for one that does not exist. */
+/** Returns the columns of a table; none, or undefined, for one that does not exist. */
 export type ColumnsOf = (table: string) => Columns | undefined;
 
-/** What an engine brings to a copy of its tables. */
+/** What an engine provides for a copy of its tables. */
 interface TablesEngine<S extends Session> extends Pick<RawTables, 'name' | 'whole' | 'close'> {
-  /** The types in which it declares columns. */
+  /** The column type that the engine declares for each kind. */
   readonly types: Readonly<Record<StoredKind, string>>;
-  /** Works on a connection. @param isAlone whether to lock out other copies to the same address in the meantime */
+  /** Runs `work` on a connection. @param isAlone whether to lock out other copies to the same address in the meantime */
   use<T>(work: (session: S) => Promise<T>, isAlone: boolean): Promise<T>;
-  /** Works in a transaction, which reads one snapshot or writes. */
+  /** Runs `work` in a transaction, which reads one snapshot or writes. */
   transaction<T>(session: S, kind: 'read' | 'write', work: () => Promise<T>): Promise<T>;
   columns(session: S): Promise<ColumnsOf>;
   /** Whether a complete store exists now; another process may have created it in the meantime. */
   isWhole(session: S): Promise<boolean>;
-  /** Makes plat's own tables and those of the records. @throws PlatError `storeNotOurs` among other tables */
+  /** Creates plat's own tables and those of the records. @throws PlatError `storeNotOurs` if there are other tables */
   prepare(session: S, model: StoreModel): Promise<void>;
   /** Called before the transaction that stores records of these systems. */
   beforeRows?(session: S, systems: readonly string[]): Promise<void>;
   insert(session: S, table: RawTable, rows: readonly RawRow[]): Promise<void>;
-  /** Makes what follows from the tables, such as the views. */
+  /** Creates what depends on the tables, such as the views. */
   complete(session: S, model: StoreModel): Promise<void>;
   /** Marks the store as complete. */
   mark(session: S): Promise<void>;
@@ -143,7 +143,7 @@ export function tablesOn<S extends Session>(engine: TablesEngine<S>): RawTables 
   return withTranslatedErrors(tables, (error) => engine.explain(error));
 }
 
-/** Adds what tables lack: columns of fields that are not declared any more keep their values, should they come back. */
+/** Adds missing columns, including those of fields that are no longer declared, whose values return if the fields do. */
 async function addColumns(
   { run }: Session,
   types: TablesEngine<Session>['types'],

@@ -10,7 +10,7 @@ export function fileSignature(secret: string, role: string, expires: number, pat
   return `${role}.${expires}.${digest}`;
 }
 
-/** The URL of a served file, null without a path. Only who knows the secret can make it. */
+/** Makes the URL of a served file; null without a path. Only a holder of the secret can make it. */
 export const fileUrl =
   (secret: string) =>
   (path: Value, role: Value, expires: Value, base: Value): Value => {

@@ -7,25 +7,25 @@ import { chmodSync, closeSync, existsSync, fstatSync, renameSync, rmSync, statSy
 import { PlatError, platError } from '../../errors/index.ts';
 import { openPrivateFile } from './private-file.ts';
 
-/** The endings of the files that SQLite keeps beside a database. */
+/** The endings of the files that SQLite keeps next to a database. */
 export const DATABASE_FILE_ENDINGS = ['-wal', '-shm', '-journal'] as const;
 
-/** The error of a copy into a file. A copy reads its source, so if a disk has no room, that is the file's. */
+/** Translates the error of a copy into a file. A copy only reads its source, so a full disk is that of the file. */
 export function copyError(error: unknown, file: string): unknown {
   if (!(error instanceof PlatError) || error.code !== 'storeFull') return error;
   return platError('failed', { reason: `There is no room left on the disk of ${file}.` }, { cause: error });
 }
 
 /**
- * An error of the system with the name of the file to write: that of a write on a full disk names none.
- * @param partial the temporary name, of which nobody knows
+ * Adds the name of the file that is being written to an error of the system: the error of a write to a full disk names no file.
+ * @param partial the temporary name, which users do not know
  */
 export function writeError(error: unknown, file: string, partial?: string): unknown {
   if (!(error instanceof Error) || !('syscall' in error)) return error;
   if (!('path' in error))
     return platError('failed', { reason: `${file} cannot be written: ${error.message}.` }, { cause: error });
   if (partial === undefined || error.path !== partial) return error;
-  // It remains an error of the system, whose message is all that a user needs.
+  // The result is still an error of the system, whose message is all that a user needs.
   return Object.assign(new Error(error.message.replace(partial, file)), { ...error, path: file });
 }
 

@@ -10,7 +10,10 @@ import { codeOf } from '../../shared/error-code.ts';
 const PRIVATE_MODE = 0o600;
 export const PRIVATE_FOLDER_MODE = 0o700;
 
-/** Creates a folder and those above it. The recursion of Node.js does not end in a file system like /proc, which takes none. */
+/**
+ * Creates a folder and its parents. The recursive option of Node.js never returns in a file system like /proc, which has no room
+ * for folders.
+ */
 export function makeFolder(path: string, mode?: number): void {
   try {
     makeOneFolder(path, mode);

@@ -83,7 +83,7 @@ export interface ReplacedStore {
   readonly keys: readonly KeyRecord[];
 }
 
-/** As far as its moments can be read. @throws Damage for keys that cannot */
+/** Reads what is known of the replaced store, ignoring times that are unreadable. @throws Damage for unreadable keys */
 export async function readReplacedStore({ rows }: Session): Promise<ReplacedStore> {
   const found = await rows(metaRows('lastStamp', 'settled'));
   const moments = found.map(({ name, value }) =>

@@ -1,6 +1,6 @@
 /**
- * The file of an embedded store, as the operating system sees it: whether it is still the file that was opened, and why
- * it cannot be used. It knows nothing of the content.
+ * The file of an embedded store, as the operating system sees it: whether it is still the file that was opened, and why it cannot
+ * be used. It knows nothing of the content.
  */
 
 import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
@@ -122,7 +122,7 @@ export function describeFile(path: string): string {
   }
 }
 
-/** Whether a file is an SQLite database, or one that SQLite keeps beside a database. */
+/** Whether a file is an SQLite database, or one that SQLite keeps next to a database. */
 export const isDatabaseFile = (path: string): boolean =>
   ['', ...DATABASE_FILE_ENDINGS].some(
     (end) =>

@@ -47,11 +47,11 @@ export interface KeyStore {
   recordUse(uses: ReadonlyMap<string, KeyUse>): Promise<void>;
 }
 
-/** The row of the key whose token has a hash. */
+/** Selects the key whose token has this hash. */
 export const selectKey = (tokenHash: string): Sql =>
   sql`SELECT * FROM plat_keys WHERE token_hash = ${bind(tokenHash)}`;
 
-/** The key in these rows. @throws Damage for a row that plat does not write */
+/** Parses the row of a key. @throws Damage for a row that plat does not write */
 export const keyIn = ([row]: readonly Row[]): KeyRecord | undefined =>
   row === undefined ? undefined : keyOf(row);
 
@@ -73,7 +73,7 @@ export function keyStoreOn({ reading, locked }: OwnTables): KeyStore {
     },
     revoke: (id, at) =>
       locked(async ({ run }) => {
-        // A key that is revoked again keeps the moment from which it has been rejected.
+        // A key that is revoked again keeps the earlier of the two times.
         const revoked = sql`UPDATE plat_keys SET revoked_at =
           CASE WHEN revoked_at <= ${bind(at)} THEN revoked_at ELSE ${bind(at)} END WHERE id = ${bind(id)}`;
         return (await run(revoked)) > 0;

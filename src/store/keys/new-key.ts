@@ -1,4 +1,6 @@
-/** Creates the keys of a store, for the command line and for the console. It must not know which of them calls it. */
+/**
+ * Creates the keys of a store, for the command line and for the console. It must not know which of them calls it.
+ */
 import { hashToken, type KeyKind, type KeyRecord, makeKeyId, makeToken } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { canonicalTimestamp, timestampFrom } from '../../dictionary/index.ts';
@@ -19,7 +21,7 @@ export interface KeyWords {
   readonly expires: string;
 }
 
-/** As forms and bodies of requests call them. */
+/** The words that forms and request bodies use. */
 const PLAIN_WORDS: KeyWords = { system: 'system', expires: 'Expires' };
 
 /** The maximum number of characters of a name, since names are shown in tables. */
@@ -66,7 +68,7 @@ export async function createKey(
 }
 
 /**
- * Rejects an identifier without characters, as of a variable that is not set: it would hide every record.
+ * Rejects a blank identifier, for example from a variable that is not set: it would hide every record.
  * @throws PlatError `usage`
  */
 export function mustNotBeBlank(systems: readonly string[], word: string): void {

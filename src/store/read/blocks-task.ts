@@ -28,7 +28,7 @@ export interface ReadBlock extends KeptRange {
   readonly deflated?: Deflated | Promise<Deflated>;
   /** The number of bytes of its records before compression. */
   readonly bytes: number;
-  /** Hashes of the keys of the records whose values they contain (`linkHash`). */
+  /** Hashes of the keys of the linked records whose values the block contains (`linkHash`). */
   readonly links: Uint32Array;
 }
 
@@ -39,7 +39,7 @@ export interface BlocksContext extends BodyContext {
 
 /** A page of blocks: the numbers of cached blocks, and the blocks that were read. */
 export interface BlocksPage {
-  /** The id of the settings by which it was planned. */
+  /** The id of the settings with which the page was planned. */
   readonly stamp: string;
   readonly changes: Changes;
   readonly parts: readonly (number | ReadBlock)[];
@@ -48,7 +48,7 @@ export interface BlocksPage {
   readonly more: boolean;
   /** The texts of the blocks that were read, if they are requested, joined by commas; absent if there are none. */
   readonly body?: Uint8Array;
-  /** As in a page. */
+  /** As in `OwnedBody`. */
   readonly release?: () => void;
 }
 
@@ -118,7 +118,7 @@ export function* blocksSteps(plan: BlocksPlan, context: BlocksContext): Steps<Bl
   return { ...read, more: next !== undefined };
 }
 
-/** The texts of several ranges as one. */
+/** Joins the texts of several ranges. */
 function joinTexts(texts: readonly Partial<OwnedBody>[], { memory }: BodyContext): Partial<OwnedBody> {
   const [first] = texts;
   if (first === undefined || texts.length === 1) return first ?? {};
@@ -133,7 +133,10 @@ function joinTexts(texts: readonly Partial<OwnedBody>[], { memory }: BodyContext
   return made;
 }
 
-/** The records of a range in blocks, up to a number of them. @param texts receives theirs @param upTo absent: to the end */
+/**
+ * Reads the records of a range in blocks, up to a number of blocks. @param texts receives the texts of the range @param upTo
+ * absent: to the end
+ */
 function* readRange(
   plan: BlocksPlan,
   { making, texts: kept }: { readonly making: BlocksContext; readonly texts: Partial<OwnedBody>[] },

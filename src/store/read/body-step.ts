@@ -18,14 +18,14 @@ import {
   type Steps,
 } from './read-steps.ts';
 
-/** What the placeholders of a body stand for. */
+/** The records and the query that fill the placeholders of a body. */
 interface Linking {
   readonly linked: LinkedTexts;
   /** Returns the changes since the slot `position`. */
   readonly changes: PlannedStatement;
 }
 
-/** A body as it will be sent, and as it was read, possibly with placeholders; absent if it can have none. */
+/** A body as it was read, possibly with placeholders, and as it will be sent; `body` is absent if there is none. */
 interface Read {
   readonly given: StatementResult;
   readonly marked?: LinkedBody;
@@ -53,7 +53,7 @@ export function* readBody(
     return found === NO_TEXT ? undefined : seen?.texts[link]?.textAt(found);
   };
   const count = linked.links.length;
-  // Blocks need to know which records their texts contain, so all of their placeholders stay.
+  // Blocks need to know which linked records their texts contain, so all of their placeholders stay.
   const links = request.gives === 'records' ? { count } : { count, fragmentOf };
   const [changed = NO_RESULT, { commas, ...given } = NO_RESULT] = yield [
     { gives: 'rows', statement: changes, slots: { position }, isKept: true, heard: receiveChanges },

@@ -32,7 +32,7 @@ export class GrowingBody {
     return this.#length;
   }
 
-  /** Begins a text, behind a comma if it is not the first. */
+  /** Begins a text, after a comma if it is not the first. */
   begin(): void {
     if (this.#texts++ === 0) {
       this.#only = this.#bytes;

@@ -1,6 +1,6 @@
 /**
- * A body with placeholders for agents and offices, which compile/text/linked-texts.ts wrote, and the same body with
- * their fragments inserted. It does not know where the fragments come from.
+ * A body with placeholders for agents and offices, which compile/text/linked-texts.ts wrote, and the same body with the fragments
+ * in their places. It does not know where the fragments come from.
  */
 import { NAME_MARK } from '../../compile/layout/index.ts';
 import { LINK_MARK, type LinkedTexts, type PlannedLink } from '../../compile/text/linked-texts.ts';
@@ -10,7 +10,7 @@ import { memoizePerObject } from '../../shared/per-object.ts';
 import type { Row } from '../session.ts';
 import type { SnapshotFragments } from './linked-fragments.ts';
 
-/** A part of a body: its bytes with its fragments, and the records of these fragments. */
+/** A part of a body: the length with its fragments, and the records that these fragments come from. */
 export interface Piece {
   readonly length: number;
   readonly links: readonly { readonly resource: string; readonly key: string }[];
@@ -27,7 +27,7 @@ const [COMMA, OBJECT, OBJECT_END, LIST, LIST_END] = [0x2c, 0x7b, 0x7d, 0x5b, 0x5
 const [SPACE, QUOTE, BACKSLASH] = [0x20, 0x22, 0x5c];
 const NULL = Buffer.from('null');
 
-/** In place of a fragment: its link has no key; or it must be read. */
+/** Stand in place of the index of a fragment: the link has no key, or the fragment must be read. */
 const [NO_KEY, LACKING] = [-2, NO_TEXT];
 
 export class LinkedBody {
@@ -50,13 +50,14 @@ export class LinkedBody {
   #growth: readonly number[] | undefined;
   /** The texts of runs of consecutive links without a key, by the first and last link of the run. */
   readonly #runs: Buffer[] = [];
-  /** The bytes of the filled body, if it was written into its room at once. */
+  /** The length of the filled body, if it was written into its buffer during construction. */
   readonly written: number | undefined;
 
   /**
-   * @param commas between its records, if they are known
-   * @param room called once if the body has placeholders: memory into which the filled body is written while they are read, if it
-   * suffices and all fragments are known. Each part of the body is then copied while the processor still has it
+   * @param commas the positions of the commas between its records, if they are known
+   * @param room called once if the body has placeholders, for memory into which the filled body is written while the placeholders
+   * are read, if it is large enough and all fragments are known. Each part of the body is then copied while it is in the
+   * processor's cache
    */
   constructor(
     body: Uint8Array,
@@ -90,7 +91,7 @@ export class LinkedBody {
     this.written = at + this.#body.copy(to, at, from);
   }
 
-  /** Reads the keys of all placeholders, for `pieces`: the body's memory is released once it is filled. */
+  /** Reads the keys of all placeholders, for `pieces`: the body's memory is released once the filled body is written. */
   readKeys(): void {
     this.#keys = this.#starts.map((_, place) => this.#keysOf(place));
   }
@@ -100,7 +101,10 @@ export class LinkedBody {
     return this.#starts.length === 0;
   }
 
-  /** What must be read before the body can be filled, in the order of the keys, so that neighbors share pages of the engine. */
+  /**
+   * The fragments that must be read before the body can be filled, in the order of the keys, so that neighbors share pages of the
+   * engine.
+   */
   get lacking(): readonly MissingFragment[] {
     return [...this.#lacking].flatMap(([link, keys]) => [...keys].toSorted().map((key) => ({ link, key })));
   }
@@ -139,14 +143,14 @@ export class LinkedBody {
     this.#growth = undefined;
   }
 
-  /** The bytes of the body with its fragments. */
+  /** The length of the filled body in bytes. */
   get length(): number {
     return this.#growths.reduce((length, growth) => length + growth, this.#body.length);
   }
 
   /**
-   * The parts of the body, once the keys have been read.
-   * @param ends of the parts in the body as it was given; two parts are separated by a comma
+   * The parts of the filled body, once the keys have been read.
+   * @param ends the ends of the parts in the body with placeholders; a comma separates two parts
    */
   pieces(ends: readonly number[]): readonly Piece[] {
     let from = 0;
@@ -179,7 +183,9 @@ export class LinkedBody {
     this.#body.copy(to, at, from);
   }
 
-  /** Writes what stands between a position and a placeholder, and the fragments in its place. @returns the position after them */
+  /**
+   * Writes the bytes between a position and a placeholder, and the fragments of the placeholder. @returns the position after them
+   */
   #put(place: number, from: number, to: Uint8Array, start: number): number {
     const { texts } = this.#seen;
     const found = this.#found;
@@ -227,7 +233,7 @@ export class LinkedBody {
     });
   }
 
-  /** By how many bytes the fragments of each placeholder are longer than it. */
+  /** The number of bytes by which the fragments of each placeholder are longer than the placeholder. */
   get #growths(): readonly number[] {
     const { texts } = this.#seen;
     const count = this.#without.length;
@@ -244,12 +250,12 @@ export class LinkedBody {
     return this.#growth;
   }
 
-  /** A fragment that is not among those that were known. */
+  /** A fragment that was not known when the body was made. */
   #ownOf(index: number, link: number, found: number): Buffer | undefined {
     return found === NO_KEY ? this.#without[link] : this.#read.get(index);
   }
 
-  /** Finds the fragments of a JSON list of keys. @returns the end of its placeholder; undefined for a text that is not one */
+  /** Finds the fragments for a JSON list of keys. @returns the end of its placeholder; undefined if the text is not one */
   #readKeysAt(start: number): number | undefined {
     const body = this.#body;
     const count = this.#without.length;
@@ -268,7 +274,7 @@ export class LinkedBody {
     const isWhole = body[at] === LIST_END && body[at + 1] === MARK;
     if (isWhole && found.length === before + count) return at + 2;
     found.length = before;
-    // Keys with escaped characters, or something else.
+    // The keys contain escaped characters, or the text is not a placeholder.
     const end = body.indexOf(MARK, start);
     const keys = end < 0 ? undefined : parseKeys(body.toString('utf8', start, end), this.#linked);
     if (keys === undefined) return undefined;
@@ -311,7 +317,7 @@ function endOfKey(body: Buffer, start: number): number | undefined {
   return undefined;
 }
 
-/** The keys of a placeholder; undefined for a text that is not one. */
+/** Parses the keys of a placeholder; undefined for a text that is not one. */
 function parseKeys(text: string, { links }: LinkedTexts): (string | null)[] | undefined {
   const list = tryParseJson(text);
   if (!Array.isArray(list) || list.length !== links.length) return undefined;
@@ -329,7 +335,7 @@ const bytesOf = (text: unknown): Uint8Array =>
 
 const MARK_OF_NAME = Buffer.from(NAME_MARK);
 
-/** A fragment with the names that it has in a link. */
+/** Makes a fragment whose members have the prefix of a link. */
 function withPrefix(fragment: Uint8Array, prefix: string): Buffer {
   const bytes = Buffer.from(fragment.buffer, fragment.byteOffset, fragment.byteLength);
   const begin = Buffer.from(prefix);

@@ -16,10 +16,10 @@ import {
 } from '../changes/change-follower.ts';
 import type { Row } from '../session.ts';
 
-/** Bytes of the recently used fragments; as many again are kept of those used before. */
+/** The size in bytes of one generation of fragments: those used recently, and those used before them. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
-/** The fragments that one snapshot may use, by the position of the link and the key that it refers to, in UTF-8. */
+/** The fragments that one snapshot may use, by the position of the link and the key of the linked record, in UTF-8. */
 export interface SnapshotFragments {
   /** The texts of each link, in which `find` finds places. */
   readonly texts: readonly ByteStringMap[];
@@ -30,7 +30,7 @@ export interface SnapshotFragments {
 
 const EMPTY_PLACE: Place = { position: FROM_NOW, commit: '' };
 
-/** For a snapshot that is older than the cache. */
+/** The fragments for a snapshot that is older than the cache: none. */
 const NOTHING: SnapshotFragments = { texts: [], find: () => NO_TEXT, put: () => undefined };
 
 export class LinkedFragments implements SizedCache {
@@ -40,7 +40,7 @@ export class LinkedFragments implements SizedCache {
   #place = EMPTY_PLACE;
   /** The number of times that fragments have changed. */
   #changes = 0;
-  /** The factor by which its fragments lengthened the last body, with a margin. */
+  /** The factor by which fragments lengthened the last body, with a margin. */
   growth = 1;
 
   constructor() {
@@ -52,12 +52,12 @@ export class LinkedFragments implements SizedCache {
     return { entries: recent.entries + before.entries, bytes: recent.bytes + before.bytes };
   }
 
-  /** The position since which a snapshot is to be queried for changes. */
+  /** The position from which a snapshot must report its changes. */
   get position(): number {
     return this.#place.position;
   }
 
-  /** @param rows what the snapshot sees of the changes since that position */
+  /** @param rows the changes since that position, as the snapshot sees them */
   forSnapshot(linked: LinkedTexts, since: number, rows: readonly Row[]): SnapshotFragments {
     const position = this.#follow(since, rows);
     if (position !== this.#place.position) return NOTHING;
@@ -72,7 +72,7 @@ export class LinkedFragments implements SizedCache {
       texts,
       find: (link, bytes, start, end) => {
         const [own, before] = [texts[link], earlier[link]];
-        // Fragments that another snapshot has renewed meanwhile are not those of this one.
+        // Another snapshot has replaced fragments in the meantime, and this one cannot use its versions.
         if (own === undefined || before === undefined || changes !== this.#changes) return NO_TEXT;
         const found = own.find(bytes, start, end);
         if (found !== NO_TEXT) return found;
@@ -86,7 +86,7 @@ export class LinkedFragments implements SizedCache {
     };
   }
 
-  /** Clears the cache: something that was read is damaged. */
+  /** Clears the cache, because something that was read is damaged. */
   clear(): void {
     this.#changes++;
     this.#recent = new Generation();
@@ -142,7 +142,7 @@ class Generation {
     return known.map(({ texts }) => texts);
   }
 
-  /** @returns whether a record that a link may lead to has changed */
+  /** @returns whether a record that a link may refer to has changed */
   drop(changes: Exclude<Changes, { readonly kind: 'behind' }>): boolean {
     let isChanged = false;
     for (const links of this.#links.values()) {

@@ -1,4 +1,6 @@
-/** Finds the position of a key in a list of ids, which the list itself does not contain. */
+/**
+ * Finds the position of a key in a list of ids, which does not contain the keys.
+ */
 import { bind, name, sql } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { Session } from '../session.ts';
@@ -7,8 +9,8 @@ import type { Session } from '../session.ts';
 const PROBES = 64;
 
 /**
- * The number of ids of a list in key order that belong to keys up to and including `key`. Looks up some ids at even
- * distances, then those between two of them; skips ids whose rows are deleted.
+ * Returns how many ids of a list in key order have keys up to and including `key`. It looks up some ids at even distances, then
+ * some between two of them, and skips ids whose rows are deleted.
  */
 export async function positionAfter(
   { rows, dialect }: Session,
@@ -16,7 +18,7 @@ export async function positionAfter(
   ids: Uint32Array,
   key: string,
 ): Promise<number> {
-  /** The last of some places whose key is not beyond the given one, and the first one whose key is. */
+  /** Returns the last of the given places whose key is not after `key`, and the first one whose key is. */
   const probePlaces = async (places: readonly number[]): Promise<{ last: number; first: number }> => {
     const list = dialect.integerTable(bind(JSON.stringify(places.map((place) => ids[place] ?? 0))), 'p');
     const [row] = await rows(sql`SELECT max(p.position) FILTER (WHERE t._key <= ${bind(key)}) AS last,
@@ -37,7 +39,7 @@ export async function positionAfter(
     const [before, width] = [low, high - low];
     low = Math.max(low, last + 1);
     high = Math.min(high, first);
-    // If all of them are deleted, the start of the list is searched.
+    // If all of the rows are deleted, the start of the range is searched.
     if (low === before && high - low === width) {
       const start = await probePlaces(Array.from({ length: PROBES }, (_, index) => before + index));
       if (start.first < Number.POSITIVE_INFINITY) return Math.max(before, start.last + 1);

@@ -1,5 +1,5 @@
 /**
- * The memory of bodies that are assembled from others, and their validation. It does not know the content of a body.
+ * The memory of bodies that are assembled from parts, and their validation. It does not know the content of a body.
  */
 import type { BodyCheck } from '../whole/whole-bodies.ts';
 import { MOST_BYTES, mustNotBeTooLarge } from './largest-answer.ts';
@@ -16,10 +16,9 @@ export interface BodyContext {
 }
 
 /**
- * Validates a body. A body that must not be used releases its memory, and everything that it may have been made of is
- * read again.
- * @param commas as the check has them
- * @throws as the check does
+ * Validates a body. If it is invalid, its memory is released, and everything that it may have been assembled from is read again.
+ * @param commas the positions that `check` takes
+ * @throws the error of the check
  */
 export function checkBody<T extends Partial<OwnedBody>>(
   given: T,
@@ -57,7 +56,7 @@ export class FillBuffer {
     return this.#made?.body;
   };
 
-  /** The body that was written into the room, if it was. @param length of the filled body */
+  /** Returns the filled body, if it was written into this buffer. @param length of the filled body */
   finish(length: number, written: number | undefined): OwnedBody | undefined {
     this.#making.fragments.growth = Math.max(1, (SPARE * length) / this.#length);
     const made = this.#made;
@@ -73,9 +72,9 @@ const SPARE = 1.02;
 const MOST_GROWTH = 4;
 
 /**
- * A body with agents and offices inserted. The memory of the given body is released.
- * @param room into which the body may have been written
- * @param most bytes of the body
+ * Inserts agents and offices into a body, and releases the memory of the given body.
+ * @param room the buffer into which the body may have been written
+ * @param most the maximum number of bytes of the body
  * @throws PlatError `answerTooLarge`
  */
 export function fillBody(

@@ -1,6 +1,6 @@
 /**
- * Reusable memory for pages. If each page of five megabytes had memory of its own, the garbage collector would run
- * every few pages. It knows neither threads nor engines.
+ * Reusable memory for pages. If each page of five megabytes were allocated separately, the garbage collector would run every few
+ * pages. It knows neither threads nor engines.
  */
 import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
 
@@ -14,7 +14,7 @@ export interface OwnedBody {
 export const SMALLEST = 64 * 1024;
 /** Larger memory is not kept. */
 const LARGEST_KEPT = 64 * 1024 * 1024;
-/** The number of pieces of memory that are kept for reuse: those that were released last. */
+/** The number of pieces of memory that are kept for reuse. */
 const KEPT = 3;
 
 /** Memory that a body does not release: in a process that reads few pages. */
@@ -25,7 +25,7 @@ const MOST_ROOM = 4;
 
 export class PageMemory<T extends ArrayBufferLike> implements SizedCache {
   readonly #make: (length: number) => T;
-  /** The one released last at the end. */
+  /** The piece that was released last is at the end. */
   readonly #free: T[] = [];
 
   /** @param make allocates memory of a length */
@@ -56,7 +56,7 @@ export class PageMemory<T extends ArrayBufferLike> implements SizedCache {
 
   /** Memory of at least this length. The caller releases it once, or leaves it to the garbage collector. */
   take(length: number): T {
-    // A small page would occupy the memory of a large one for as long as it is sent.
+    // A small page would occupy the memory of a large one until it has been sent.
     const most = Math.max(length, SMALLEST) * MOST_ROOM;
     const index = this.#free.findLastIndex(({ byteLength }) => byteLength >= length && byteLength <= most);
     const [found] = index < 0 ? [] : this.#free.splice(index, 1);

@@ -1,4 +1,6 @@
-/** How the steps of a read request data from an engine: statements as data. */
+/**
+ * How the steps of a read request data from an engine: they describe statements as data.
+ */
 import type { BoundValue, Slot } from '../../compile/fragment.ts';
 import type { PlannedStatement } from '../../compile/page-plan.ts';
 import type { Row } from '../session.ts';
@@ -9,9 +11,9 @@ export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
 /** A statement that a task needs to have executed. */
 export interface StatementRequest {
   /**
-   * `rows`: its rows. `body`: the texts of its rows joined to a body, and one row with their number `n`; `page`: the same, and
-   * one row with the number of rows and the last key; `joined`: the same for a statement that returns all of it in one row;
-   * `records`: the same as `body`, and for each row its key `k` and the length of its text in bytes `size`.
+   * The form of the result. `rows`: the rows. `body`: the texts of the rows joined to a body, and one row with their number `n`;
+   * `page`: that body, and one row with the number of rows and the last key; `joined`: `page` for a statement that returns all of
+   * it in one row; `records`: that body, and for each row its key `k` and the length of its text in bytes `size`.
    */
   readonly gives: 'rows' | 'body' | 'page' | 'joined' | 'records';
   readonly statement: PlannedStatement;
@@ -32,13 +34,13 @@ export interface StatementRequest {
 export interface Links {
   /** The number of links of a record. */
   readonly count: number;
-  /** Finds the fragments of a record, so that they take the place of its mark at once. Absent: all marks stay. */
+  /** Finds the fragments that replace the mark of a record immediately. Absent: all marks stay. */
   readonly fragmentOf?: FragmentOf;
 }
 
 /**
- * The fragment of a link (compile/text/linked-texts.ts), by the place of its key among some bytes; absent: the link has no key. If
- * it is undefined, the record keeps its mark.
+ * Finds the fragment of a link (compile/text/linked-texts.ts) by the position of its key in a buffer; without a position, the link
+ * has no key. If the result is undefined, the record keeps its mark.
  */
 export type FragmentOf = (
   link: number,
@@ -54,7 +56,7 @@ export interface StatementResult {
   readonly body?: Uint8Array | undefined;
   /** Where the commas between the texts of a body are, if the engine knows. */
   readonly commas?: readonly number[];
-  /** As in a page. */
+  /** As in `OwnedBody`. */
   readonly release?: () => void;
 }
 

@@ -93,13 +93,13 @@ export async function runAsync<T>(
   return step.value;
 }
 
-/** What a read uses in addition to the statements. */
+/** What a read needs in addition to its statements. */
 export interface ReadContext extends BlocksContext {
   /** Whether the result leaves the service, so that it must not contain damage (lanes.ts). */
   readonly isSent: boolean;
 }
 
-/** What makes the bodies of a thread, which it keeps from task to task. */
+/** Makes the contexts of a thread, which share what the thread keeps from task to task. */
 export function makeReadContextFactory(
   deflate: ReadContext['deflate'],
   bodies: BodyValidator = new BodyValidator(),
@@ -144,14 +144,14 @@ export function* taskSteps(task: ReadTask, context: ReadContext): Steps<ReadResu
 const [ZERO, NINE, COMMA, SEMICOLON] = [0x30, 0x39, 0x2c, 0x3b];
 
 /**
- * The ids in the row of their statement (`planIds`). Operators' commands skip a number that plat never writes.
- * @throws DamagedRecord for one in a list of which pages are sent
+ * Parses the ids in the row of their statement (`planIds`). Operators' commands skip a number that plat never writes.
+ * @throws DamagedRecord for such a number in a list whose pages are sent
  */
 function parseIds(row: Row | undefined, isSent: boolean): Uint32Array {
-  // Bytes are read in half of the time of characters.
+  // Parsing bytes takes half the time of parsing characters.
   const text = Buffer.from(String(row?.ids ?? row?.groups ?? ''));
   const areGroups = typeof row?.groups === 'string';
-  // The shortest id takes a digit and what follows it.
+  // The shortest id takes a digit and a separator.
   const ids = new Uint32Array(text.length > 0 ? (text.length + 1) >> 1 : 0);
   let [count, group, begin, id] = [0, 0, 0, 0];
   for (let at = 0; text.length > 0 && at <= text.length; at++) {
@@ -217,7 +217,7 @@ function* rangePage(
     more === undefined
       ? known
       : (yield* requestStatement({ gives: 'rows', statement: more, slots, isKept: true })).rows;
-  // A reader that omits the following row does not return its key.
+  // An engine that omits the following row from its result does not return the key of that row.
   const follower = typeof next?.more === 'string' ? { follower: next.more } : {};
   return { body, ...rest, rows, more: next?.more === true || 'follower' in follower, ...follower, last };
 }
@@ -304,7 +304,7 @@ function* listPage(plan: PagePlan & { kind: 'list' }, bodyOf: BodyStep, isSent: 
   return { ...makePage(rest.result, page.length, found), more: places.length > limit, consumed: end + 1 };
 }
 
-/** Looks up which of some ids of a list have a row, and the row at a place of the list. */
+/** Looks up which of the given ids of a list have a row, and the row at a place of the list. */
 function lookUpRows(
   { look, ids }: PagePlan & { kind: 'list' },
   some: Uint32Array,
@@ -314,7 +314,7 @@ function lookUpRows(
   return { gives: 'rows', statement: look, slots, isKept: true };
 }
 
-/** The places in the list of those ids that have a row, and the row that was looked up. */
+/** Returns the places in the list of those ids that have a row, and the row that was looked up. */
 function existingPlaces(
   [given = NO_RESULT]: readonly StatementResult[],
   ids: Uint32Array,
@@ -329,8 +329,8 @@ function existingPlaces(
 }
 
 /**
- * A row of a find statement, whose members are in the order of its columns. A row with a number that no writer of plat
- * sets has no text: operators' commands skip it.
+ * Parses a row of a find statement, whose members are in the order of its columns. A row with a number that no writer of plat sets
+ * has no text: operators' commands skip it.
  * @throws DamagedRecord for such a row on a page that is sent
  */
 function parseFoundRow(row: Row, isSent: boolean): FoundRow[] {
@@ -354,7 +354,7 @@ function requestTexts(
   return { gives: 'body', statement, slots, isKept: true };
 }
 
-/** How many of the rows that a body was asked for are there. */
+/** The number of rows that the statement of a body found. */
 function rowCount({ rows }: StatementResult): number {
   const [row] = rows;
   return Number(row?.n ?? 0);

@@ -3,8 +3,8 @@
  */
 
 /**
- * What a transaction did to a record. `left`: it took it out of its originating system, which deletes it for readers who are
- * restricted to systems, and only for them. `all`: it may have changed any record, in ways that are not known by key.
+ * What a transaction did to a record. `left`: the record left its originating system, so it is deleted for readers who are
+ * restricted to systems, and only for them. `all`: any record may have changed, and the keys are unknown.
  */
 export type ChangeKind = 'created' | 'changed' | 'deleted' | 'left' | 'all' | 'commit';
 

@@ -22,9 +22,9 @@ import { selectMissingEntries } from './unlogged.ts';
 const makeCommitId = (): string => randomBytes(9).toString('base64url');
 
 /**
- * Added to the sequence by a new epoch, and by the first write after a failover: followers know numbers of the
- * abandoned timeline, none of which may recur. Steps of a thousand million leave room for nine million restores before
- * the numbers exceed 2^53.
+ * The number of sequence numbers that a new epoch, or the first write after a failover, skips: followers know numbers of the
+ * abandoned timeline, none of which may recur. Steps of a thousand million leave room for nine million restores before the numbers
+ * exceed 2^53.
  */
 const SEQUENCE_STEP = 1_000_000_000;
 
@@ -36,7 +36,7 @@ const ENTRIES = columnKinds({
   system: 'text',
 });
 
-/** Who sees a record: the bits of the roles, and its originating system. */
+/** The readers that see a record: the bits of the roles, and its originating system. */
 interface Audience {
   readonly visible: number;
   readonly system: string | null;
@@ -217,7 +217,7 @@ export async function logEverything(
   resource: string = EVERYTHING,
 ): Promise<number> {
   const entry = { resource, key: EVERYTHING, kind: 'all', was: 0, visible: 0, system: null } as const;
-  // A reader of the sequence by key cannot continue from before it.
+  // A reader of the sequence by key cannot continue from a position before this entry.
   const changesHorizon = await appendEntries(session, [entry], at);
   const { changes } = await readMeta(session, 'changes');
   await writeMeta(session, { changesHorizon, changes: changes + 1 });
@@ -225,9 +225,9 @@ export async function logEverything(
 }
 
 /**
- * Takes bits from the roles that had them, so that the roles that get them receive nothing that they never saw.
- * @param since the number of the first entry whose `visible` uses the new roles; in earlier entries, no role with such
- * a bit has seen anything
+ * Withdraws bits from the roles that had them, so that the roles that get them do not receive records that they never saw.
+ * @param since the number of the first entry whose `visible` uses the new roles; in earlier entries, no role with such a bit has
+ * seen anything
  */
 export async function withdrawBits({ run }: Session, bits: number, since: number): Promise<void> {
   const others = integer(2 ** MOST_BITS - 1 - bits);
@@ -249,15 +249,15 @@ export async function logStored(session: Session, model: StoreModel): Promise<vo
   await insertEntries(session, await allocateNumbers(session, 1), [commitEntry()], at);
 }
 
-/** Appends the entries that are missing of the last changes of records. @param at in milliseconds since 1970 */
+/** Appends missing entries for the last changes of records. @param at in milliseconds since 1970 */
 export async function logMissing(session: Session, layout: ResourceLayout, at: number): Promise<void> {
   const appended = await appendRows(session, layout.resource.name, selectMissingEntries(layout), at);
   if (appended > 0) await insertEntries(session, await allocateNumbers(session, 1), [commitEntry()], at);
 }
 
 /**
- * Appends one entry for each row of a statement, in the order of the keys. The engine moves them from one table to the other,
- * so that this process needs no memory for them, however many they are.
+ * Appends one entry for each row of a statement, in the order of the keys. The engine copies them from table to table, so that this
+ * process needs no memory for them, however many they are.
  * @param entries a statement with the columns `key`, `kind`, `was`, `visible` and `system`
  * @param at in milliseconds since 1970
  * @returns their number
@@ -278,7 +278,7 @@ export async function beginSequence(session: Session, at: number): Promise<void>
   await logEverything(session, at);
 }
 
-/** Continues where no number of an abandoned timeline exists. */
+/** Skips all numbers that an abandoned timeline may have used. */
 export const skipNumbers = (session: Session): Promise<number> => allocateNumbers(session, SEQUENCE_STEP);
 
 /** @returns the number of the last entry, which contains the id of the commit; 0 if there is none */
@@ -315,7 +315,7 @@ async function insertEntries(
 }
 
 /**
- * A number that an entry has is never assigned again, whatever the store recorded as the next one.
+ * Never assigns a number that an entry already has, whatever the store recorded as the next one.
  * @returns the first of the numbers
  */
 async function allocateNumbers({ dialect, rows }: Session, count: number): Promise<number> {

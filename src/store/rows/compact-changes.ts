@@ -53,14 +53,14 @@ export async function compactChanges({ reading, locked }: OwnTables, kept: Reten
     horizon = Number(row.seq);
     add(found, row);
   }
-  // Numbers without an entry are passed over as well.
+  // The position also passes numbers without an entry.
   if (count < STEP) horizon = end;
   const earlier = new Map<string, Entries>();
   for await (const row of readEntries(reading, 0, before)) if (found.has(idOf(row))) add(earlier, row);
   const compacted = mergeEntries(found, earlier);
   await locked(async (session) => {
     const { changesHorizon: now } = await readMeta(session, 'changesHorizon');
-    // Another process may do the same.
+    // Another process may have compacted the same entries in the meantime.
     if (now === before) await remove(session, compacted, before, horizon);
   });
   return horizon < end;
@@ -124,7 +124,7 @@ async function remove(
   await writeMeta(session, { changesHorizon: horizon });
 }
 
-/** The last entry that need not be kept. @param before the one that was found the last time */
+/** Finds the last entry that need not be kept. @param before the result of the previous call */
 async function findCompactionEnd(
   { rows }: Session,
   { since, entries }: Retention,

@@ -32,12 +32,12 @@ const idOf = (resource: string, visible: number, system: string): string =>
   `${visible} ${system.length} ${system}${resource}`;
 
 /**
- * The most counters of one statement. SQLite keeps a copy of every page that a statement changes until it has ended, in memory: 20 MB
- * for the counters of 400 listings in a market of 50,000.
+ * The maximum number of counters in one statement. Until a statement ends, SQLite keeps a copy of every page that it changes in
+ * memory: 20 MB for the counters of 400 listings in a market of 50,000.
  */
 const AT_ONCE = 500;
 
-/** Rows that are written in the order of their table find the required pages in memory. */
+/** If rows are written in the order of their table, the required pages are already in memory. */
 const byResource = (one: Count, other: Count): number =>
   one.resource < other.resource ? -1 : Number(one.resource > other.resource);
 
@@ -46,12 +46,12 @@ export class Counters {
   readonly #session: Session;
   #pending = new Map<string, Count>();
   /**
-   * The counters of values that came into or went out of use for some role since `takeChangedValues` was last called; whether
+   * The counters of values that came into or went out of use for some role since the last call of `takeChangedValues`, and whether
    * some went out of use.
    */
   readonly #values = new Set<string>();
   #haveEnded = false;
-  /** The counters of values that came into use at all since then, and who can see that. */
+  /** The counters of values that came into use for the first time since then, with the bits of the roles that see the change. */
   readonly #new = new Map<string, number>();
 
   constructor(session: Session) {
@@ -84,7 +84,7 @@ export class Counters {
   async #note(values: readonly Count[]): Promise<void> {
     if (values.length === 0) return;
     const list = JSON.stringify(values.map((count, place) => ({ ...count, place })));
-    // What is read by place takes half the time of what is read by name: most of these texts occur only once.
+    // Columns by position are read in half the time of columns by name: most of these texts occur only once.
     const moved = await this.#session.rows(sql`SELECT v.place, coalesce(c.rows, 0) AS rows,
         CASE WHEN EXISTS (SELECT 1 FROM plat_counters o WHERE o.resource = v.resource AND o.rows <> 0) THEN 1 ELSE 0 END AS known
       FROM ${this.#session.dialect.objectTable(bind(list), 'v', PLACED)}
@@ -100,9 +100,7 @@ export class Counters {
     }
   }
 
-  /**
-   * The values that came into use or went out of use, for some role, since the last call; and which roles can see that.
-   */
+  /** Returns the values that came into or went out of use for some role since the last call, and the roles that can see that. */
   async takeChangedValues(): Promise<ValueInUse[]> {
     const changed = [...this.#values];
     const haveEnded = this.#haveEnded;
@@ -125,7 +123,7 @@ export class Counters {
   }
 
   /**
-   * Values in use, in the order of their counters.
+   * Returns values in use, in the order of their counters.
    * @param last the value before them; undefined: from the first one
    */
   async valuesInUse(last: LookupValue | undefined, limit: number): Promise<ValueInUse[]> {
@@ -139,7 +137,7 @@ export class Counters {
     );
   }
 
-  /** Those of some values that are in use. */
+  /** Returns those of the given values that are in use. */
   async filterValuesInUse(values: readonly LookupValue[]): Promise<ValueInUse[]> {
     if (values.length === 0) return [];
     const { dialect, rows } = this.#session;

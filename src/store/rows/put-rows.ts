@@ -33,7 +33,7 @@ interface PreparedRow {
   readonly row: RowToPut;
   /** Its values in the order of the fields of the layout. */
   readonly values: readonly (FieldValue | undefined)[];
-  /** The values of its typed columns, which its words and its search row are taken from as well. */
+  /** The values of its typed columns, from which its words and its search row are also made. */
   readonly cells: readonly BoundValue[];
   readonly id: number;
   readonly visibility: Visibility;
@@ -42,7 +42,7 @@ interface PreparedRow {
 }
 
 export interface RowPutter {
-  /** @param renews whether fields of stored values may have come back into use, so that their words are not indexed */
+  /** @param renews whether fields with stored values may have come back into use, whose words are then not indexed yet */
   put(rows: readonly RowToPut[], renews?: boolean): Promise<void>;
   remove(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, ReplacedRow>>;
 }
@@ -221,7 +221,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     return settled;
   }
 
-  /** How stored rows are currently counted; a change of a parent may have moved them since they were found. */
+  /** Reads how stored rows are currently counted; a change of a parent may have moved them since they were found. */
   async function readReplaced(keys: readonly string[]): Promise<ReadonlyMap<string, ReplacedRow>> {
     if (keys.length === 0) return new Map();
     const rows = await session.rows(

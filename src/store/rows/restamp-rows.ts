@@ -29,8 +29,8 @@ const FIRST_VERSION = 1;
 /** Records whose texts are written at once. */
 const REWRITTEN_AT_ONCE = 1000;
 /**
- * Records whose content is in memory at once. A record of a hundred members takes 20 kB while it is read and written; those
- * of a whole batch would outlive several collections of the young generation, and fill the old one with garbage.
+ * The number of records whose content is in memory at once. A record of a hundred members takes 20 kB while it is read and written;
+ * those of a whole batch would outlive several collections of the young generation, and fill the old generation with garbage.
  */
 const READ_AT_ONCE = 100;
 
@@ -98,7 +98,7 @@ export function restamper(
       const texts = newest > FIRST_VERSION || counted.length > 0 ? await textsOf(some, counted) : NO_TEXTS;
       const mustRewrite = (row: RowToRestamp): boolean =>
         needsWholeRecord(row.stored) ||
-        // Its texts with timestamps were written before the newest of their fields came into use.
+        // The texts with its timestamps were written before the newest of their fields came into use.
         Number(texts.get(row.stored.key)?._profile) < newest ||
         (isRecounted(row) && (isEvaluated || row.stored.isTorn === true || isUncounted(row)));
       await rewrite(some.filter(mustRewrite));
@@ -124,8 +124,8 @@ export function restamper(
   }
 
   /**
-   * From now on, a hash that covers everything except the values of these fields covers them as well; any other hash
-   * stays unchanged.
+   * If the stored hash covers everything except the values of these fields, it covers them from now on; any other hash stays
+   * unchanged.
    */
   function hashWith(returned: readonly Field[]): (row: StoredRow, content: FieldValues) => string {
     const names = new Set(returned.map((field) => field.name));
@@ -141,7 +141,7 @@ export function restamper(
     };
   }
 
-  /** Some texts of records, and the version of the profile that they were written with, by key. */
+  /** Reads some texts of records, and the version of the profile with which they were written, by key. */
   async function textsOf(rows: readonly RowToRestamp[], pieces: readonly Piece[]): Promise<StoredTexts> {
     const columns = join(['_key', '_profile', ...pieces.map((piece) => piece.valuesColumn)].map(name), ', ');
     const keys = rows.map((row) => row.stored.key);
@@ -158,7 +158,7 @@ export function restamper(
     before: StoredTexts,
   ): Promise<void> {
     const texts = timestampTexts(layout);
-    // A medium moves two of ten timestamps.
+    // A change of a medium moves two of ten timestamps.
     const moved = new Set(rows.flatMap(({ derived }) => Object.keys(derived)));
     const fields = of.filter(({ name }) => moved.has(name));
     const hasHashes = rows.some(({ stored, hash = stored.hash }) => hash !== stored.hash);

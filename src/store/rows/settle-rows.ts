@@ -1,6 +1,6 @@
 /**
- * The ids of inconsistent rows, whose columns and texts do not share one key and one id. Texts that prevent rewriting
- * them are deleted, and no id is used twice. It knows nothing of engines.
+ * The ids of inconsistent rows, whose columns and texts do not share one key and one id. Texts that prevent a rewrite are deleted,
+ * and no id is used twice. It knows no engine.
  */
 
 import type { Dialect } from '../../compile/dialect.ts';
@@ -10,7 +10,7 @@ import type { StoredRow } from '../../records/rows.ts';
 
 /** How inconsistent rows are rewritten. */
 export interface ResolvedIds {
-  /** The id of each row by key; absent if the row gets a new one. */
+  /** The id of each row by key; a row that gets a new id is absent. */
   readonly ids: ReadonlyMap<string, number>;
   /** Keys of texts that must be deleted first. */
   readonly gone: readonly string[];
@@ -38,7 +38,7 @@ export function selectConflictingTexts(
     UNION ALL SELECT t._key, t._id, CASE WHEN ${isBare} THEN 1 ELSE 0 END FROM ${name(textsTable)} t WHERE ${join(found, ' OR ')}`;
 }
 
-/** @param found rows of that statement */
+/** @param found the rows of `selectConflictingTexts` */
 export function resolveIds(
   torn: readonly StoredRow[],
   found: readonly Readonly<Record<string, unknown>>[],

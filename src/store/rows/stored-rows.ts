@@ -22,7 +22,7 @@ export interface StoredRows {
   withTimestampAfter(field: string, moment: string, limit: number): Promise<StoredRow[]>;
   /** By parent, in the order of the requested parents; the children of each in key order. */
   children(parentResource: string, parents: readonly string[]): Promise<Map<string, StoredRow[]>>;
-  /** What is counted of the children, by parent: counts are read with each child that changes. */
+  /** The values of children that counts depend on, by parent: they are read with each child that changes. */
   countedChildren(parentResource: string, parents: readonly string[]): Promise<Map<string, CountedChild[]>>;
   /** The complete content of records. */
   load(rows: readonly StoredRow[]): Promise<Map<string, Record<string, FieldValue>>>;

@@ -11,7 +11,7 @@ const ADDED = columnKinds({ key: 'text', system: 'text', deleted_at: 'text' });
 interface Deleted {
   readonly key: string;
   readonly system: string | null;
-  /** Canonical. */
+  /** A canonical timestamp. */
   readonly deletedAt: string;
 }
 

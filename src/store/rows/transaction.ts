@@ -25,7 +25,7 @@ import type { WriteContext } from './write-context.ts';
 export interface StoreTransaction extends WriteTransaction {
   /** Rewrites the texts of every record of a resource. @param returned as in `Restamper` */
   rewriteTexts(resource: string, returned: readonly Field[]): Promise<void>;
-  /** Evaluates the visibility of all rows of some resources again. @param newBits as of `updateAllVisibility` */
+  /** Evaluates the visibility of all rows of some resources again. @param newBits as in `updateAllVisibility` */
   updateVisibility(concerns: (resource: string) => boolean, newBits: number): Promise<void>;
 }
 

@@ -1,15 +1,15 @@
 /**
- * Records whose last change is missing from the sequence of changes: a follower of the sequence has another state of them, or
- * does not know them. `plat check` reports them and a repair appends what is missing. It knows no engine.
+ * Finds records whose last change is missing from the sequence of changes, so that a follower of the sequence has another state of
+ * them, or does not know them. `plat check` reports them and a repair appends the missing entries. It knows no engine.
  */
 import { bind, integer, name, type Sql, sql } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import { EVERYTHING } from './change-entry.ts';
 
 /**
- * The entries that are missing, as rows with `key`, `kind`, `was`, `visible` and `system`. The last entry of a stored record says
- * who sees it, and in which originating system it is; the last entry of any other record says that it was deleted.
- * A record of which only the texts are left is not deleted: a repair writes it anew.
+ * Selects the missing entries, as rows with `key`, `kind`, `was`, `visible` and `system`. The last entry of a stored record must
+ * say who sees it, and in which originating system it is; the last entry of any other record must say that it was deleted. A record
+ * of which only the texts are left is not deleted: a repair writes it anew.
  */
 export function selectMissingEntries({ resource, columnsTable, textsTable }: ResourceLayout): Sql {
   const last = sql`(SELECT c.key, c.kind, c.visible, c.system FROM plat_changes c WHERE c.seq IN

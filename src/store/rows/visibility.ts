@@ -33,7 +33,7 @@ export interface Visibility {
 /** Combinations of values whose visibility is remembered for a resource. */
 const MAX_REMEMBERED = 20_000;
 
-/** The rules of a model depend on nothing else, so transactions share what they found, by resource. */
+/** Visibility depends only on the rules of a model, so transactions with the same model share their results, by resource. */
 const rememberedVisibility = memoizePerObject((_: StoreModel) => new Map<string, Map<string, Visibility>>());
 
 /**
@@ -130,9 +130,9 @@ const CHANGED = columnKinds({ key: 'text', visible: 'number', shown: 'number', s
 
 /**
  * Evaluates the visibility of stored rows again, and stores it where it changed.
- * @param where on the columns table under alias `r`
- * @param system what the originating system of a row should be; absent: as it is
- * @param newBits as of `updateAllVisibility`
+ * @param where a condition on the columns table under alias `r`
+ * @param system the originating system that a row should have; absent: its current one
+ * @param newBits as in `updateAllVisibility`
  * @returns the keys of the rows that changed
  */
 async function updateStoredVisibility(
@@ -211,7 +211,7 @@ function childLayouts(model: StoreModel, resource: string): ResourceLayout[] {
   return [...new Set(targets)].map((target) => model.layout(target));
 }
 
-/** The resources of a store: those without a parent, then their parts, then the parts of those. */
+/** The resources of a store: those without a parent, then their parts, then the parts of these parts. */
 function* resourcesInOrder({ dictionary, stores }: StoreModel): Iterable<string> {
   const resources = [...dictionary.resources.values()].filter(({ name }) => stores(name));
   for (const kind of [undefined, 'fixed', 'named'] as const) {
@@ -239,9 +239,10 @@ export async function alignSystems(context: WriteContext): Promise<void> {
 }
 
 /**
- * Evaluates the visibility of all rows of some resources again, and what follows for their children: of all resources
- * after a change of rules, of those whose rules look at the calendar on a new day.
- * @param newBits bits that belonged to other roles before: what their roles see is new to them, though the rows stay the same
+ * Evaluates the visibility of all rows of some resources again, and updates their children: of all resources after a change of
+ * rules, of those whose rules look at the calendar on a new day.
+ * @param newBits bits that belonged to other roles before: the records that the new roles see are new to them, though the rows are
+ * unchanged
  */
 export async function updateAllVisibility(
   context: WriteContext,

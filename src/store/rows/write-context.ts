@@ -1,4 +1,6 @@
-/** What the modules that write the rows of one transaction share. */
+/**
+ * The context that the modules share which write the rows of one transaction.
+ */
 
 import type { StoreModel } from '../../compile/model.ts';
 import type { WriteSession } from '../write/write-session.ts';

@@ -1,6 +1,6 @@
 /**
- * What a process may conclude from the state that a server has shown to it, while other processes change the store: whether a request
- * may go on with what it assumed, and what a standby must show before it is read from. It knows no engine.
+ * What a process may conclude from the state that a server has shown to it, while other processes change the store: whether a
+ * request may continue on its assumptions, and which state a standby must show before plat reads from it. It knows no engine.
  */
 import type { KeyRecord } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -13,14 +13,14 @@ export interface KnownKey {
   readonly key: KeyRecord;
 }
 
-/** What a response showed. */
+/** The state that a response showed. */
 interface Shown {
   readonly state: { readonly generation: number };
   /** The row of the key; null if there is none. */
   readonly key: string | null;
 }
 
-/** How the state is queried. */
+/** The clock and the current state of a server. */
 interface ServerState {
   now(): number;
   ask(tokenHash: string): Promise<{
@@ -60,9 +60,8 @@ export class UnconfirmedLook implements AssumedLook {
   }
 
   /**
-   * Processes the state that a later statement has seen.
-   *
-   * @param isExpected whether the server's clock shows the expected time
+   * Compares the assumption with the state that a later statement has seen.
+   * | @param isExpected whether the server's clock shows the expected time
    * @throws LookChanged
    */
   confirm({ state, key }: Shown, isExpected: boolean): void {
@@ -85,9 +84,9 @@ export class UnconfirmedLook implements AssumedLook {
 }
 
 /**
- * The number of changes that the primary has shown to this process, and that every standby must show before it is read from.
- * Responses may arrive out of order, so a smaller number is outdated, unless it was queried after the larger one was known: then
- * another server has taken over that had not received the last changes.
+ * The number of changes that the primary has shown to this process, and that every standby must show before plat reads from it.
+ * Responses may arrive out of order, so a smaller number is outdated, unless its query was sent after the larger one was known:
+ * then another server has taken over that had not received the last changes.
  */
 export class ChangePosition {
   #changes = 0;

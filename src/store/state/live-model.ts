@@ -2,13 +2,13 @@
 import type { StoreModel } from '../../compile/model.ts';
 import { NewDay, type OverdueDay } from '../time/new-day.ts';
 
-/** Where a model comes from. */
+/** The source of a model. */
 export interface ModelSource {
   /** The clock that sets timestamps, as last known; milliseconds since 1970. */
   now(): number;
-  /** The stored model and the clock, as they are now. Needs no lock, and waits for no process that has it. */
+  /** Reads the number of changes of the stored model, and the clock. Needs no lock, and waits for no process that has it. */
   ask(): Promise<{ readonly generation: number; readonly moment: number }>;
-  /** The model as it is stored. */
+  /** Reads the stored model. */
   readModel(): Promise<StoreModel>;
   /** Evaluates visibility by the rules of a new day, unless another process is writing. */
   startDay(): Promise<StoreModel>;

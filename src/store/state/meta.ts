@@ -18,13 +18,13 @@ import type { CommitTimestamps } from '../write/commit-timestamps.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from './layout-version.ts';
 
 /**
- * The rows of `plat_meta`, as `metaRows` selects them. Each member is parsed when it is read; the accessors of a class are created
- * once, and every request reads some of them.
+ * The rows of `plat_meta`, as `metaRows` selects them. Each member is parsed when it is read. It is a class because accessors of a
+ * class are created once, and every request reads some of them.
  * @throws Damage when a row is missing or is not as plat writes it
  */
 export class Meta {
   readonly #values = new Map<string, string>();
-  /** Parsed once: a request asks for it again until the next commit. */
+  /** Parsed once: requests read it again until the next commit. */
   #newest: number | undefined;
 
   constructor(rows: Iterable<Row>) {
@@ -67,7 +67,7 @@ export class Meta {
     return parseNumber(this.#text('generation'), 'the count of its settings');
   }
 
-  /** Empty until the first epoch has begun, if the secret was not read. */
+  /** Empty if the secret was not read, until the first epoch has begun. */
   get epoch() {
     const secret = this.#found('secret');
     return this.#found('epoch') ?? (secret === undefined ? '' : firstEpoch(secret));
@@ -178,13 +178,13 @@ type StoredName = keyof typeof NAMES;
 export const namesOf = (...names: readonly StoredName[]): readonly string[] =>
   names.map((each) => NAMES[each]);
 
-/** All rows of `plat_meta`, or those with some names. */
+/** Selects all rows of `plat_meta`, or those with the given names. */
 export const metaRows = (...names: readonly StoredName[]): Sql =>
   names.length === 0
     ? sql`SELECT name, value FROM plat_meta`
     : sql`SELECT name, value FROM plat_meta WHERE name IN (${join(namesOf(...names).map(bind), ', ')})`;
 
-/** What must be known about time before a timestamp or a promise is given. */
+/** What must be known about time before a timestamp is assigned or a promise is made. */
 export const TIMES = ['lastStamp', 'settled', 'epoch', 'restamping', 'clockReading'] as const;
 
 /** What a process must know about a store before it reads or writes. */
@@ -205,18 +205,18 @@ export const storedStateOf = (meta: Meta): StoredState => {
   return { generation, day, changes, lastStamp, settled, newest, epoch, restamping };
 };
 
-/** @param rows as `metaRows` selects them */
+/** @param rows the result of `metaRows` */
 export const readMeta = async (session: Session, ...names: readonly StoredName[]): Promise<Meta> =>
   new Meta(await session.rows(metaRows(...names)));
 
-/** The current time of a store whose clock is that of this machine, which learns of the store's epoch. */
+/** Reads the current time of a store whose clock is that of this machine. The clock learns the epoch of the store. */
 export async function readTimeState(session: Session, clock: StoreClock): Promise<TimeState> {
   const state = storedStateOf(await readMeta(session, ...STATE));
   clock.inEpoch(state.epoch);
   return { ...state, moment: clock.now(), jump: clock.jump() };
 }
 
-/** What can be written; a clock reading is already a text (time/clock-jump.ts). */
+/** The values that can be written; a clock reading is already a text (time/clock-jump.ts). */
 export type MetaChange = {
   readonly [Name in StoredName]?: Name extends Exclude<keyof Meta, 'clockReading'> ? Meta[Name] : string;
 };
@@ -224,8 +224,8 @@ export type MetaChange = {
 const PAIR = columnKinds({ name: 'text', value: 'text' });
 
 /**
- * The number of changes once more, written before the actual one by every writer that appends to the sequence of
- * changes and writes search tables. A file rejects the change of a writer that does not (engines/sqlite/tables.ts).
+ * A copy of the number of changes. Every writer that appends to the sequence of changes and writes search tables stores it before
+ * the number itself; a file rejects the change of a writer that does not (engines/sqlite/tables.ts).
  */
 export const LOGGED_CHANGES = 'logged';
 
@@ -252,7 +252,7 @@ export async function writeMeta(session: Session, change: MetaChange): Promise<v
   await session.run(metaWriting(session.dialect, change));
 }
 
-/** What the store keeps about the timestamps of a commit. */
+/** The values that the store records about the timestamps of a commit. */
 export const timestampMeta = ({
   lastStamp,
   kept,
@@ -276,15 +276,15 @@ export async function writeProfile(session: Session, profile: Profile): Promise<
 const MODEL = sql`SELECT name, value, NULL AS resource, NULL AS field, NULL AS since FROM plat_meta
   UNION ALL SELECT NULL, NULL, resource, field, since FROM plat_profile`;
 
-/** @throws LayoutTooNew for tables that a newer plat has changed for its readers */
+/** @throws LayoutTooNew if a newer plat has changed the tables so that this version cannot read them */
 export function mustBeReadable(meta: Meta): void {
   if (meta.oldestReader > LAYOUT_VERSION) throw new LayoutTooNew(meta.layout);
 }
 
 /**
- * The stored model.
+ * Reads the stored model.
  * @throws LayoutTooNew
- * @throws PlatError `storeDamaged` for settings and a profile that make no model
+ * @throws PlatError `storeDamaged` for a profile that does not fit the settings
  */
 export async function readModel({ rows }: Pick<Session, 'rows'>): Promise<StoreModel> {
   const found = await rows(MODEL);

@@ -20,7 +20,7 @@ export type StorePresence = 'nothing' | 'empty' | 'incomplete' | 'older store' |
 const NO_STORE = { empty: 'it is empty', incomplete: 'a copy into it is incomplete' };
 
 /**
- * @param mayMake whether there may be none yet
+ * @param mayMake whether the store may not exist yet
  * @throws PlatError `storeMissing`, `storeNotOurs`
  */
 export function mustBeStore(
@@ -42,12 +42,12 @@ interface NewStore {
   readonly ofEngine?: MetaChange;
 }
 
-/** What a store with these settings can do before it exists. */
+/** The model of a store with these settings before it exists. */
 export const modelOfNewStore = (settings: StoreSettings): StoreModel =>
   makeModel({ generation: 1, epoch: '', settings, profile: EMPTY_PROFILE, day: dayFrom(0) });
 
 /**
- * Writes them, inside a transaction. @param applyTables creates the tables of records, and whatever else the engine
+ * Writes the initial contents, inside a transaction. @param applyTables creates the tables of records, and whatever else the engine
  * needs
  */
 export async function initializeStore<S extends WriteSession>(

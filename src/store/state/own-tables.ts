@@ -2,10 +2,10 @@
 
 interface OwnTable {
   readonly name: string;
-  /** In SQL's terms; every engine has the types TEXT, INTEGER and BIGINT. */
+  /** SQL column definitions; every engine has the types TEXT, INTEGER and BIGINT. */
   readonly columns: string;
   readonly key: readonly string[];
-  /** Further columns of which no two rows have the same value. */
+  /** Further columns whose values must be unique. */
   readonly unique?: readonly string[];
   /** Whether a repair derives its content from the records. */
   readonly isDerived?: boolean;
@@ -100,7 +100,7 @@ export const OWN_TABLES: readonly OwnTable[] = [
 export const createTableStatement = ({ name, columns, key, unique = [] }: OwnTable): string =>
   `CREATE TABLE IF NOT EXISTS ${name} (${columns}, PRIMARY KEY (${key.join(', ')})${unique.map((column) => `, UNIQUE (${column})`).join('')})`;
 
-/** The indexes of its keys, by the names that PostgreSQL gives them, with statements that create them. */
+/** The indexes of the table's keys, by the names that PostgreSQL gives them, with the statements that create them. */
 export const keyIndexesOf = ({ name, key, unique = [] }: Omit<OwnTable, 'columns'>): [string, string][] => {
   const keys = [
     { index: `${name}_pkey`, form: `PRIMARY KEY (${key.join(', ')})` },

@@ -1,11 +1,13 @@
-/** A part of a check as data, which runs on the calling thread or on another one with the same result. */
+/**
+ * A part of a check as data, which can run on the calling thread or on another one with the same result.
+ */
 import type { CheckedRows, Checks, FaultPage, RowFaults, RowPlace } from '../check/checks.ts';
 import type { LiveModel } from '../state/live-model.ts';
 
 export interface CheckTask {
   readonly kind: 'check';
   readonly resource: string;
-  /** The check uses the model of this generation, or a newer one. */
+  /** The minimum generation of the model with which the check must run. */
   readonly generation: number;
   readonly part: CheckPart;
 }
@@ -34,9 +36,9 @@ export async function runCheck(checks: Checks, { resource, part }: CheckTask): P
 }
 
 /**
- * The checks of a store.
- * @param here works with the checks on the calling thread
- * @param onThread runs a check on another thread; absent: the calling thread runs all
+ * Makes the checks of a store.
+ * @param here runs `work` with the checks on the calling thread
+ * @param onThread runs a check on another thread; absent: the calling thread runs all checks
  */
 export function makeThreadedChecks(
   live: LiveModel,

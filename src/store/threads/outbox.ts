@@ -13,7 +13,7 @@ export interface SharedBody {
 interface Outbox {
   /** Allocates memory for a body that will be sent. */
   body(length: number): OwnedBody;
-  /** A body in shared memory; it is copied there if necessary; undefined if it is too small to be worth it. */
+  /** Returns a body in shared memory, and copies it there if necessary; undefined if it is too small to be worth it. */
   put(body: Uint8Array): SharedBody | undefined;
   /** Takes back memory that the main thread has finished with. */
   release(memory: SharedArrayBuffer): void;

@@ -17,7 +17,7 @@ import type { SharedBody } from './outbox.ts';
 type ThreadTask = ReadTask | CheckTask;
 type ThreadResult = ReadResult | CheckResult;
 
-/** The module that a thread runs (thread.ts), and its data. */
+/** The module that a thread runs (thread.ts), and the data that it receives. */
 interface ThreadSource {
   readonly module: URL;
   readonly data: unknown;
@@ -26,7 +26,7 @@ interface ThreadSource {
 export interface WorkerRequest {
   readonly id: number;
   readonly task: ThreadTask;
-  /** How long the statement may take. */
+  /** The time limit of the statement. */
   readonly milliseconds: number;
   /** As in read/lanes.ts. */
   readonly isSent: boolean;
@@ -37,7 +37,7 @@ export interface WorkerRequest {
 /** A task, or the return of memory of an earlier response without a task. */
 export type WorkerMessage = WorkerRequest | { readonly release: SharedArrayBuffer };
 
-/** An error of a thread, as far as it can be sent. */
+/** An error of a thread, reduced to what can be sent. */
 export type WorkerError =
   | { readonly kind: 'damage'; readonly message: string }
   | { readonly kind: 'record'; readonly record: string }
@@ -53,7 +53,7 @@ type WorkerAnswer =
       readonly id: number;
       readonly ok: true;
       readonly result: ThreadResult;
-      /** The body of a page, if it is not in the result. */
+      /** The body of a page, if the result does not contain it. */
       readonly shared?: SharedBody;
     }
   | {
@@ -68,12 +68,12 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
-/** One thread at a time, and its task. One that is not running, or has ended, is started for the next task. */
+/** One thread at a time, and its task. A thread that is not running, or has ended, is started for the next task. */
 interface Thread {
   worker: Worker | undefined;
   job: Job | undefined;
   caches: readonly CacheSize[];
-  /** Memory that returns to the worker with its next task: waking it only for that would cost more. */
+  /** Memory that returns to the worker with its next task: waking the worker only for that would cost more. */
   returned: SharedArrayBuffer | undefined;
 }
 
@@ -83,13 +83,13 @@ interface Thread {
  */
 const LONGEST_QUEUE = 1000;
 
-/** The caller of reads without one: the operator's commands. */
+/** Identifies reads without a caller: the operator's commands. */
 const NO_CALLER = '';
 
-/** A task, prepared when it leaves the queue. */
+/** A task that is prepared when it leaves the queue. */
 interface PooledRead {
   readonly task: () => ThreadTask;
-  /** How long the statement may take. */
+  /** The time limit of the statement. */
   readonly milliseconds: number;
   readonly caller: ReadCaller | undefined;
 }
@@ -202,7 +202,7 @@ export class ReaderPool {
     this.#free(thread)?.reject(this.#closed ? platError('storeUnavailable', {}) : asError(error));
   }
 
-  /** Frees the thread for the next task. @returns the one that it had */
+  /** Frees the thread for the next task. @returns the job that it had */
   #free(thread: Thread): Job | undefined {
     const { job, worker } = thread;
     thread.job = undefined;
@@ -224,7 +224,7 @@ function deserializeError(error: WorkerError): Error {
   }
 }
 
-/** A page whose body is in the thread's memory, which is returned after it was sent. */
+/** Makes a page whose body is in the thread's memory, which is returned after the page was sent. */
 function withBody(
   { result, shared }: WorkerAnswer & { ok: true },
   give: (memory: SharedArrayBuffer) => void,
@@ -248,7 +248,7 @@ function withBody(
   }
 }
 
-/** One piece waits for the next task; of several, the thread decides which to keep. */
+/** One piece of memory waits for the next task; of several, the thread decides which to keep. */
 function takeBack(thread: Thread, worker: Worker, memory: SharedArrayBuffer): void {
   if (thread.worker !== worker) return;
   if (thread.returned === undefined) thread.returned = memory;

@@ -1,4 +1,6 @@
-/** What a thread of a pool does: it processes one task after another. It knows no engine. */
+/**
+ * The loop of a pool thread: it processes one task after another. It knows no engine.
+ */
 import { parentPort } from 'node:worker_threads';
 import type { StoreModel } from '../../compile/model.ts';
 import { PlatError } from '../../errors/index.ts';
@@ -43,10 +45,10 @@ export function serveTasks(reader: ThreadReader): void {
 /** The model of the last check. */
 let model: StoreModel | undefined;
 
-/** A thread has one task at a time, so nothing else is read in the meantime. */
+/** A thread has one task at a time, so no other read runs in the meantime. */
 async function answerCheck({ session }: ThreadReader, id: number, task: CheckTask): Promise<void> {
   try {
-    // Read again for checks of a later generation.
+    // The model is read again for a check that needs a later generation.
     if (model === undefined || model.generation < task.generation) model = await readModel(session);
     send({ id, ok: true, result: await runCheck(checksOn(session, model), task) }, []);
   } catch (error) {
@@ -104,7 +106,7 @@ function reportCaches(): void {
   send({ caches: cacheSizes() }, []);
 }
 
-/** A body goes through shared memory if it is large; the rest of the page is sent as it is. */
+/** A large body goes through shared memory; the rest of the page is sent as it is. */
 function sendBody(
   id: number,
   body: Uint8Array,

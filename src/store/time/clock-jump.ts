@@ -1,14 +1,14 @@
 /**
- * Detects that a clock was set, by comparing the time that passed on it with the time since the machine booted, which
- * nobody can set. A store keeps one such pair from its writers, so that a process that starts under a wrong clock also
- * detects the jump. A store without writes for a year, or on another machine, shows no jump: the machine was running
- * for that year, or has booted since. A clock that is behind is not a reference for a later one.
+ * Detects that a clock was set, by comparing the time that passed on it with the time since the machine booted, which nobody can
+ * set. A store keeps one such pair from its writers, so that a process that starts under a wrong clock also detects the jump. A
+ * store that was not written to for a year, or was moved to another machine, shows no jump: the machine was running for that year,
+ * or has booted since. A clock that is behind is not a reference for a later one.
  */
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { isObject, tryParseJson } from '../../shared/json.ts';
 
-/** What a machine knows of the time in addition to its clock. */
+/** The clocks of a machine that cannot be set. */
 export interface Machine {
   /** Identifies this boot of this machine; absent where the system does not expose it. */
   readonly boot: string | undefined;
@@ -32,7 +32,7 @@ function bootId(): string | undefined {
   }
 }
 
-/** A reading of the clock as a store keeps it: the latest since the machine booted. */
+/** A reading of the clock that a store keeps: the latest since the machine booted. */
 export interface ClockReading {
   readonly boot: string;
   /** Milliseconds since 1970. */
@@ -42,7 +42,7 @@ export interface ClockReading {
   readonly before?: number;
 }
 
-/** What a store knows about time. */
+/** The time information of a store. */
 export interface StoredTime {
   readonly reading: ClockReading | undefined;
   /** The latest moment that was assigned to a record or promised to a reader; milliseconds since 1970. */
@@ -92,26 +92,26 @@ const isInStep = (clock: number, elapsed: number): boolean => Math.abs(clock - e
 export class JumpGuard {
   readonly #machine: Machine;
   readonly #held: () => StoredTime;
-  /** The last check of the clock, unless it found a jump. */
+  /** The last check of the clock that found no jump. */
   #look: ClockCheck | undefined;
-  /** The time of the boot: the latest one according to a clock that had not jumped. */
+  /** The time of the boot according to a clock that had not jumped: the latest such time. */
   #start: number | undefined;
   #kept = Number.NEGATIVE_INFINITY;
-  /** A statement about the clock that has not been stored yet. */
+  /** A confirmation of the clock that has not been stored yet. */
   #said: 'right' | 'restamped' | undefined;
   /** Whether the clock was confirmed for this process. */
   #isConfirmed = false;
   #epoch: string | undefined;
 
-  /** @param held returns what the store knows now */
+  /** @param held returns the current time information of the store */
   constructor(machine: Machine, held: () => StoredTime) {
     this.#machine = machine;
     this.#held = held;
   }
 
   /**
-   * Milliseconds by which the clock was set ahead, beyond what the store contains anyway; 0 if it was not set, or if
-   * the clock is known to be right.
+   * Milliseconds by which the clock was set ahead, beyond any time that the store contains; 0 if it was not set, or if the clock is
+   * known to be right.
    * @param clock the current time
    */
   jump(clock: number): number {
@@ -131,7 +131,7 @@ export class JumpGuard {
     return 0;
   }
 
-  /** Milliseconds by which the clock is behind what it showed since the machine booted; 0 if it is not. */
+  /** Milliseconds by which the clock is behind the time that it must have reached since the machine booted; 0 if it is not. */
   setBack(clock: number): number {
     const uptime = this.#machine.uptime();
     const held = this.#held();
@@ -140,14 +140,14 @@ export class JumpGuard {
     const behind = start + uptime - clock;
     if (behind <= TOLERATED_JUMP) return 0;
     const { before } = this.#ofThisStart(held, uptime) ?? {};
-    // The clock is back where it was before a time ahead of it was confirmed.
+    // The clock has returned to the time from before a confirmed jump.
     const isAsBefore = before !== undefined && Math.abs(before + uptime - clock) <= TOLERATED_JUMP;
     return isAsBefore ? 0 : behind;
   }
 
   /**
    * Confirms the clock, however far it was set.
-   * @param why `restamped`: what the store has of another clock no longer counts
+   * @param why `restamped`: readings of another clock in the store no longer count
    */
   trust(clock: number, why: 'right' | 'restamped' = 'right'): void {
     const { elapsed, uptime } = this.#machine;
@@ -226,7 +226,7 @@ const SPANS = [
   ['seconds', 1000],
 ] as const;
 
-/** A duration in the largest unit of which it has at least one and a half. */
+/** Formats a duration in the largest unit of which it has at least one and a half. */
 export function durationText(milliseconds: number): string {
   const [unit, size] = SPANS.find(([, length]) => milliseconds >= 1.5 * length) ?? ['seconds', 1000];
   return `${(milliseconds / size).toFixed(1)} ${unit}`;

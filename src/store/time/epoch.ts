@@ -24,21 +24,21 @@ export interface NewEpoch {
 }
 
 /**
- * Added to the store's counters (of settings and of changes): a process that outlived a restore knows counts of the
- * abandoned timeline, none of which may recur.
+ * Added to the store's counters (of settings and of changes) by each new epoch: a process that outlived a restore knows counts of
+ * the abandoned timeline, none of which may recur.
  */
 export const EPOCH_COUNT_STEP = 1_000_000;
 
-/** What a store records about its time. */
+/** The times that a store records. */
 interface Times {
   readonly lastStamp: string;
   /** Milliseconds since 1970. */
   readonly settled: number;
-  /** The day (UTC) of the rules behind the stored visibility. */
+  /** The UTC day whose rules the stored visibility reflects. */
   readonly day: string;
 }
 
-/** The same at the beginning of a new epoch. */
+/** The times at the beginning of a new epoch. */
 export function timesOfEpoch(
   { lastStamp, settled, day }: Times,
   { notBefore = 0, notAfter = Number.POSITIVE_INFINITY }: NewEpoch,
@@ -47,7 +47,7 @@ export function timesOfEpoch(
   return {
     lastStamp: Date.parse(lastStamp) > notAfter ? timestampFrom(notAfter) : lastStamp,
     settled: Math.max(Math.min(settled, notAfter), notBefore),
-    // Visibility according to the rules of a future day is evaluated again, as on any new day.
+    // Visibility that reflects the rules of a future day is evaluated again, as on any new day.
     day: day > today ? dayFrom(notAfter - DAY) : day,
   };
 }

@@ -1,6 +1,6 @@
 /**
  * The horizon (I2) of a store whose engine has a lock that a reader can try to acquire: if no process writes, the horizon is now.
- * It knows no engine. A server that computes it in one round trip does so by the same rule.
+ * It knows no engine. A server that computes the horizon in one round trip follows the same rule.
  */
 import type { Meta, MetaChange } from '../state/meta.ts';
 import type { Horizon } from '../store.ts';
@@ -15,7 +15,10 @@ export interface HorizonSource {
   tryLock<T>(work: (write: (change: MetaChange) => void) => T): T | undefined;
 }
 
-/** @param needed a moment for which the lock is not needed if the saved promise covers it: every writer reads that under the lock */
+/**
+ * @param needed a moment that the horizon must cover: if the saved promise covers it, the lock is not needed, since every writer
+ * reads the promise under the lock
+ */
 export function horizonOf(
   { clock, times, tryLock }: HorizonSource,
   needed = Number.POSITIVE_INFINITY,
@@ -26,10 +29,11 @@ export function horizonOf(
     return { now: clock.timeForTimestamps(seen), settled, standsUntil: settled + PROMISE_VALIDITY };
   }
   const free = tryLock((write): Horizon => {
-    // Read under the lock, because the epoch may have changed.
+    // The epoch may have changed before this process acquired the lock.
     const held = times();
     const now = clock.timeForTimestamps(held);
-    // Saved from time to time, so that no process assigns a timestamp before it, not even with a clock that has been set back.
+    // The promise is saved from time to time, so that no process assigns a timestamp before it, not even with a clock that was set
+    // back.
     const isDue = now >= held.settled + PROMISE_INTERVAL;
     if (isDue) write({ settled: now, clockReading: clock.readingToStore() });
     return { now, settled: now, standsUntil: (isDue ? now : held.settled) + PROMISE_VALIDITY };
@@ -38,8 +42,9 @@ export function horizonOf(
 }
 
 /**
- * The horizon while another process writes: it uses its own clock, but assigns no timestamp before the last commit while a promise
- * is valid. If none is, its timestamps begin at the end of the last promise at the earliest (write/commit-timestamps.ts).
+ * The horizon while another process writes: that process uses its own clock, but assigns no timestamp before the last commit while
+ * a promise is valid. If no promise is valid, its timestamps begin at the end of the last promise at the earliest
+ * (write/commit-timestamps.ts).
  */
 function horizonWhileOthersWrite(held: ReturnType<HorizonSource['times']>, clock: StoreClock): Horizon {
   const standsUntil = held.settled + PROMISE_VALIDITY;

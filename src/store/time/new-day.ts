@@ -4,7 +4,7 @@ import { dayFrom } from '../../dictionary/index.ts';
 /** Milliseconds that the work of a new day waits for the write lock; this process's own writes queue behind it. */
 export const DAY_PATIENCE = 1000;
 
-/** The same when a store is opened: if the lock is not free, the work is left to the background. */
+/** The wait when a store is opened: if the lock is not free, the work is left to the background. */
 const OPENING_PATIENCE = 50;
 
 /** Milliseconds between two attempts. */
@@ -14,8 +14,8 @@ const RETRY_INTERVAL = 5000;
 const FAILURES_UNTIL_REPORT = 12;
 
 /**
- * A day whose rules are not reflected in the stored visibility, although that was attempted. Reads evaluate the rules
- * themselves, which takes longer.
+ * A day whose rules the stored visibility does not reflect, although an update was attempted. Reads evaluate the rules themselves,
+ * which takes longer.
  */
 export interface OverdueDay {
   readonly day: string;
@@ -23,7 +23,7 @@ export interface OverdueDay {
   readonly error: unknown;
 }
 
-/** The model with which a store is opened: according to today's rules, unless another process is writing. */
+/** The model with which a store is opened: with today's rules, unless another process is writing. */
 export async function modelOfToday(
   stored: StoreModel,
   moment: number,
@@ -46,7 +46,7 @@ export class NewDay {
   #read: { readonly stored: StoreModel; readonly model: StoreModel } | undefined;
 
   /**
-   * @param startDay brings the stored visibility up to date, or throws when another process is writing
+   * @param startDay updates the stored visibility, or throws when another process is writing
    * @param elapsed milliseconds of a clock that cannot be set
    */
   constructor(startDay: () => Promise<void>, elapsed: () => number = () => performance.now()) {
@@ -54,9 +54,7 @@ export class NewDay {
     this.#elapsed = elapsed;
   }
 
-  /**
-   * The model for reading at this moment; starts the work of a new day if the stored visibility is of an earlier one.
-   */
+  /** The model for reading at this moment; starts the work of a new day if the stored visibility reflects an earlier one. */
   modelAt(stored: StoreModel, moment: number): StoreModel {
     const today = dayFrom(moment);
     if (stored.visibilityDay >= today) return stored;
@@ -83,7 +81,7 @@ export class NewDay {
   }
 
   /**
-   * One attempt at a time. A later read tries again after a failure: the process with the lock may have done the work.
+   * Only one attempt runs at a time. A later read tries again after a failure: the process with the lock may have done the work.
    */
   #bring(day: string): void {
     if (this.#working !== undefined || this.#elapsed() < this.#nextTry) return;

@@ -9,7 +9,7 @@ import { type ClockTrust, JumpGuard, type StoredTime } from './clock-jump.ts';
 export const NOTHING_STORED: StoredTime = { reading: undefined, newest: 0 };
 
 export interface StoreClock extends Clock {
-  /** The same as `now`, even when it goes back. */
+  /** Like `now`, but may go back. */
   readonly raw: () => number;
   /** Milliseconds by which it was set ahead; `now` and `raw` exclude them. */
   readonly jump: () => number;
@@ -21,9 +21,9 @@ export interface StoreClock extends Clock {
   readonly confirm: (other: number) => void;
   /** The time for timestamps of a store in its current epoch, never before its last timestamp or promise. */
   readonly timeForTimestamps: (times: { readonly newest: number; readonly epoch: string }) => number;
-  /** See `SteadyClock`. */
+  /** See `JumpGuard.inEpoch`. */
   readonly inEpoch: (epoch: string) => void;
-  /** The reading that the store should keep. */
+  /** The reading that the store should save. */
   readonly readingToStore: () => string | undefined;
 }
 

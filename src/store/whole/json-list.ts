@@ -34,12 +34,12 @@ const EXPONENT = byteTable('eE');
 const SIGN = byteTable('+-');
 const [TRUE, FALSE, NULL] = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')];
 
-/** No position: the text does not contain what is required there. */
+/** Stands in place of a position where the text does not contain what is required. */
 const NOWHERE = -1;
 
 /**
- * The approximate position of the first syntax error; undefined if there is none. It does not check whether the bytes
- * are UTF-8.
+ * Returns the approximate position of the first syntax error; undefined if there is none. It does not check whether the bytes are
+ * UTF-8.
  * @param follows whether the values continue a list, so that a comma comes first
  */
 export function findSyntaxError(bytes: Uint8Array, follows = false): number | undefined {
@@ -69,7 +69,7 @@ export function findSyntaxError(bytes: Uint8Array, follows = false): number | un
     else end = endOfScalar(bytes, at, first);
     if (end === NOWHERE) return at;
     at = end;
-    // After a value: the brackets that close with it, then a comma or the end.
+    // A value has ended: the brackets that close here, then a comma or the end.
     for (;;) {
       if (at === length) return open.length === 0 ? undefined : at;
       const next = bytes[at];
@@ -104,7 +104,7 @@ function endOfName(bytes: Uint8Array, start: number): number {
   return bytes[colon] === COLON ? colon + 1 : NOWHERE;
 }
 
-/** The position after a number or word that begins at a position. */
+/** The position after the number or word that begins at `at`. */
 function endOfScalar(bytes: Uint8Array, at: number, first: number | undefined): number {
   switch (first) {
     case NULL[0]:

@@ -5,7 +5,7 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
 
-/** What threads share; it is sent to each of them. */
+/** The memory that threads share; it is sent to each of them. */
 export interface SharedBodies {
   /** In sets of `WAYS`, the most recently used tag first; 0: empty. */
   readonly tags: SharedArrayBuffer;
@@ -35,7 +35,7 @@ export class ValidatedBodies implements SizedCache {
   }
 
   get use(): SizedCache['use'] {
-    // In halves, which are numbers: making a big integer of each tag takes fifty times as long.
+    // Counted in halves, which are numbers: making a BigInt of each tag takes fifty times as long.
     const halves = new Uint32Array(this.shared.tags);
     let entries = 0;
     for (let at = 0; at < halves.length; at += 2) if (halves[at] !== 0 || halves[at + 1] !== 0) entries++;
@@ -43,14 +43,14 @@ export class ValidatedBodies implements SizedCache {
   }
 
   /**
-   * The tag of a body: GMAC, which takes a fifth of the time of a CRC where the processor has instructions for it. Two
-   * bodies share a tag with a probability below 2^-40.
+   * The tag of a body: GMAC, which takes a fifth of the time of a CRC where the processor has instructions for it. Two bodies have
+   * the same tag with a probability below 2^-40.
    */
   tagOf(body: Uint8Array): bigint {
     const mac = createCipheriv('aes-128-gcm', this.shared.key, NONCE);
     mac.setAAD(body);
     mac.final();
-    // Zero stands for an empty place.
+    // Zero marks an empty place.
     return mac.getAuthTag().readBigUInt64LE() | 1n;
   }
 
@@ -77,5 +77,5 @@ export class ValidatedBodies implements SizedCache {
   }
 }
 
-/** The set of a tag, by bits other than its last. */
+/** The index of the set of a tag, by bits other than its last. */
 const startOf = (tag: bigint): number => Number((tag >> 1n) % BigInt(SETS)) * WAYS;

@@ -1,6 +1,6 @@
 /**
- * Whether the bytes that a store returns can be what plat wrote. Texts have no checksums, and engines join them without
- * parsing them, so this is the only place, for both engines, that detects a damaged text before it is sent.
+ * Checks whether bytes that a store returns can be what plat wrote. Texts have no checksums, and engines join them without parsing
+ * them, so this is the only place, for both engines, that detects a damaged text before it is sent.
  */
 import { isUtf8 } from 'node:buffer';
 import { findDamagedRecord } from '../../compile/damaged-records.ts';
@@ -10,8 +10,8 @@ import { type SharedBodies, ValidatedBodies } from './known-bodies.ts';
 
 /**
  * Checks a body.
- * @param commas returns the places of commas, in order, at which the body may be checked in parts. None of them is
- * trusted: parts that are valid on their own make a valid body, wherever it was divided
+ * @param commas returns the positions of commas, in order, at which the body may be checked in parts. None of them is trusted:
+ * parts that are valid on their own make a valid body, wherever it was divided
  * @throws Damage for a body that must not be used
  */
 export type BodyCheck = (body: Uint8Array, commas?: () => readonly number[]) => Uint8Array;
@@ -30,7 +30,10 @@ export const mustBeText: BodyCheck = (body) => {
 
 const isText = (body: Uint8Array): boolean => isUtf8(body) && !asBuffer(body).includes(0);
 
-/** On average, one in this many records ends a part: a page that begins or ends elsewhere has two parts that are not known yet. */
+/**
+ * On average, one in this many records ends a part. If a page begins or ends elsewhere than an earlier one, only two of its parts
+ * are unknown.
+ */
 const RECORDS_PER_PART = 16;
 
 /**
@@ -86,8 +89,8 @@ export class BodyValidator {
 }
 
 /**
- * The commas that end parts. The length of a record determines them, so that pages that begin elsewhere have the same
- * parts.
+ * The commas that end parts. The length of a record determines whether it ends a part, so that pages that begin elsewhere have the
+ * same parts.
  */
 const partEnds = (commas: readonly number[]): readonly number[] =>
   commas.filter((at, index) => (at - (commas[index - 1] ?? -1)) % RECORDS_PER_PART === 0);

@@ -13,8 +13,8 @@ interface NewParent {
 }
 
 /**
- * Finds children that were stored before these parents, by resource, as they must be stored again: with their parent's
- * originating system and a new timestamp, since readers see them from now on (I2).
+ * Finds children that were stored before these parents, by resource, in the form in which they must be stored again: with their
+ * parent's originating system and a new timestamp, since readers see them from now on (I2).
  * @param skips whether a navigation is omitted because the parent brings its children
  */
 export async function findOrphans(
@@ -40,7 +40,7 @@ export async function findOrphans(
       const derived = isListings ? systemFieldsOfMedia(undefined, system ?? undefined) : [];
       const absent = Object.fromEntries(derived.filter(([name]) => isAbsent(content[name])));
       const values = { ...content, ...absent };
-      // From now on a system that the child names is compared with its parent's.
+      // From now on, the system that a child names is compared with its parent's.
       const { settings } = model;
       const hash =
         settings.owner === 'replica' && row.hash !== ''
@@ -54,7 +54,7 @@ export async function findOrphans(
   return orphans;
 }
 
-/** Stores the children that waited for records that were just stored. */
+/** Stores the children again whose parents were just stored. */
 export async function adoptOrphans(
   transaction: WriteTransaction,
   resource: string,

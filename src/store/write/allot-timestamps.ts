@@ -5,9 +5,9 @@
  * whole second, so that windows that share a bound in whole seconds lose nothing. Pure: it knows no store and no clock.
  */
 
-/** The most records that share a millisecond. */
+/** The maximum number of records that share a millisecond. */
 export const PER_MILLISECOND = 10;
-/** Microseconds between two of them. */
+/** Microseconds between two timestamps in one millisecond. */
 const SLOT = 1000 / PER_MILLISECOND;
 
 /** A commit with at least this many records of a resource counts as part of an import. */
@@ -15,12 +15,12 @@ const BULK = 100;
 /** The first commit of an import into an empty resource leaves room for this many commits of its size. */
 const COMMITS_INTO_EMPTY = 1000;
 /**
- * Other bulk commits begin this many milliseconds before the clock for each of their records: an import of media moves a thousand
- * listings in a tenth of a second, and six hundred such commits follow before one waits for the clock.
+ * Other bulk commits begin this many milliseconds before the clock for each of their records. An import of media moves a thousand
+ * listings in a tenth of a second, so six hundred such commits can follow before one has to wait for the clock.
  */
 const BULK_SPAN = 600;
 
-/** What determines the timestamps of some records of one resource. Milliseconds since 1970, except `last`. */
+/** The bounds for the timestamps of some records of one resource. Milliseconds since 1970, except `last`. */
 export interface TimestampRoom {
   /** The clock that sets timestamps, moved forward to the last promise and the last timestamp if it is behind them. */
   readonly now: number;
@@ -30,9 +30,9 @@ export interface TimestampRoom {
   readonly last: number | undefined;
   /** Whether the records continue an import that began while the resource was empty. */
   readonly isFilling: boolean;
-  /** Whether the commit has already assigned timestamps in bulk, which these follow. */
+  /** Whether the commit has already assigned timestamps in bulk; these timestamps then follow them. */
   readonly isGoingOn: boolean;
-  /** Spread the timestamps evenly over a span of the past, as far as there is room. */
+  /** Spreads the timestamps evenly over a span of the past, as far as there is room. */
   readonly over?: Span | undefined;
 }
 
@@ -63,10 +63,10 @@ export function allotTimestamps(count: number, room: TimestampRoom): number[] {
   return contiguous(count, firstMillisecond(count, first, room));
 }
 
-/** Whether so many records count as part of an import. */
+/** Whether this many records count as part of an import. */
 export const isBulk = (count: number): boolean => count >= BULK;
 
-/** The first millisecond of records for which there is room from `first` on. */
+/** The first millisecond for this many records, if there is room for them from `first` on. */
 function firstMillisecond(
   count: number,
   first: number,
@@ -86,7 +86,7 @@ function countUsable(from: number, to: number): number {
   return to - from + 1 - (Math.floor(to / 1000) - Math.ceil(from / 1000) + 1);
 }
 
-/** The first millisecond of so many records that end now. */
+/** The first millisecond of a run of this many records that ends now. */
 function startOfLastRun(count: number, now: number): number {
   let from = now - count + 1;
   for (let missing = count - countUsable(from, now); missing > 0; missing = count - countUsable(from, now))
@@ -111,7 +111,7 @@ function dense(count: number, from: number, each: number): number[] {
   return moments;
 }
 
-/** Evenly, in a span of more than twice as many milliseconds as there are timestamps. */
+/** Distributes timestamps evenly over a span of more than twice as many milliseconds. */
 function spread(count: number, from: number, to: number): number[] {
   const moments: number[] = [];
   let next = from;
@@ -125,7 +125,7 @@ function spread(count: number, from: number, to: number): number[] {
   return moments;
 }
 
-/** As few per millisecond as fit; if even ten do not fit, the last timestamps are ahead of the clock. */
+/** Assigns as few timestamps per millisecond as fit; if even ten do not fit, the last timestamps are ahead of the clock. */
 function shareMilliseconds(
   count: number,
   first: number,

@@ -17,7 +17,7 @@ import { writeRecords } from './write-records.ts';
 /** The outcome of a write attempt. */
 export type Attempt<T> =
   | { readonly kind: 'done'; readonly result: T }
-  /** It was rolled back. `milliseconds` is how long it took until it ended or was stopped. */
+  /** The attempt was rolled back. `milliseconds` is how long it took until it ended or was stopped. */
   | { readonly kind: 'too-long'; readonly milliseconds: number }
   /** Another process has changed settings or profile, so the prepared records are out of date. */
   | { readonly kind: 'outdated' };
@@ -46,15 +46,15 @@ export interface BatchWriter {
 /** The maximum number of records in one transaction, which has the lock for a fraction of a second. */
 const LARGEST_BATCH = 1000;
 /**
- * The most records and children of one transaction, unless the engine has a limit of its own. In a store that is being
- * read, the timestamps of as many take 1.6 s (allot-timestamps.ts), which is less than a transaction may last.
+ * The maximum number of records and children in one transaction, unless the engine has a limit of its own. In a store that is being
+ * read, the timestamps of this many take 1.6 s (allot-timestamps.ts), which is less than a transaction may last.
  */
 const LARGEST_WEIGHT = 16_000;
 
 /** How often one record is tried: a single pause of the machine does not make it too heavy. */
 const TRIES = 3;
 
-/** How much the weight of a transaction grows after each one that succeeds. */
+/** The factor by which the weight of a transaction grows after each one that succeeds. */
 const GROWTH = 1.25;
 const paces = new WeakMap<object, number>();
 
@@ -73,7 +73,7 @@ export interface BatchOptions {
   readonly over?: Span | undefined;
   /** The source that the records are replicated from. */
   readonly source?: string;
-  /** Whether records of an authority are rejected that contain a child of another record. */
+  /** Whether records of an authority that contain a child of another record are rejected. */
   readonly rejectsTaken?: boolean | undefined;
   /** Whether stored hashes are ignored, so that every record is compared by its content. */
   readonly ignoresHashes?: boolean;
@@ -148,7 +148,7 @@ export function removeInBatches(
   });
 }
 
-/** Work on many items, one batch per transaction. */
+/** Work on many items, with one batch per transaction. */
 interface Batches<T> {
   readonly batches: (readonly T[])[];
   readonly source: string | null;
@@ -156,7 +156,7 @@ interface Batches<T> {
   readonly over: Span | undefined;
   /** Whether a batch takes longer the heavier it is. */
   readonly isSized: boolean;
-  /** Whether the last transaction has work of its own, so that it runs even without items. */
+  /** Whether the last transaction also runs without items, because it has additional work. */
   readonly hasEnd: boolean;
   /** Returns the model under which a batch can be stored. */
   prepareModel(
@@ -171,7 +171,7 @@ interface Batches<T> {
     soFar: WriteReport | undefined,
   ): (transaction: WriteTransaction) => Promise<WriteReport>;
   weightOf(item: T): number;
-  /** The rejection of a single item that took more than so many seconds. */
+  /** The rejection of a single item that took more than this many seconds. */
   rejectionOf(item: T, seconds: number): Rejection;
 }
 
@@ -240,7 +240,7 @@ async function runBatches<T>(writer: BatchWriter, current: StoreModel, job: Batc
   return { report, model };
 }
 
-/** @param begin, end shares of the span */
+/** @param begin, end the bounds of the part, as fractions of the span */
 function partOfSpan({ from, to }: Span, begin: number, end: number): Span {
   return { from: from + Math.floor((to - from) * begin), to: from + Math.floor((to - from) * end) };
 }
@@ -306,7 +306,7 @@ export function addReports(left: WriteReport, right: WriteReport): WriteReport {
  */
 const paceOf = (writer: object, most: number): number => Math.min(most, paces.get(writer) ?? most);
 
-/** A transaction of this weight took too long. */
+/** Reduces the weight after a transaction of this weight took too long. */
 function slowDown(writer: object, weight: number): void {
   paces.set(writer, Math.max(1, Math.floor(weight / 2)));
 }

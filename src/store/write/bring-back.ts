@@ -38,16 +38,16 @@ export interface RestampState {
   readonly setBack: number;
 }
 
-/** The same from the state of a store that was read, and its clock, which that has updated. */
+/** Makes the time state from the stored state of a store that was just read, and its clock, which that read has updated. */
 export const restampStateOf = (
   { raw, setBack }: StoreClock,
   { newest, restamping, jump }: Pick<RestampState, 'newest' | 'jump'> & { readonly restamping: boolean },
 ): RestampState => ({ now: raw(), newest, isRestamping: restamping, jump, setBack: setBack() });
 
-/** How far the newest timestamp of a store is ahead of its clock. */
+/** By how much the newest timestamp of a store is ahead of its clock. */
 export interface Ahead {
   readonly milliseconds: number;
-  /** Canonical. */
+  /** A canonical timestamp. */
   readonly newest: string;
   readonly isRestamping: boolean;
   /** Milliseconds by which the clock was set back since the last write; absent if unknown. */
@@ -57,7 +57,7 @@ export interface Ahead {
 /** Clocks are occasionally set back by seconds, for which the store waits without a message. */
 const TOLERANCE = 60_000;
 
-/** Undefined if no timestamp is ahead. */
+/** Compares the newest timestamp with the clock; undefined if no timestamp is ahead. */
 export function aheadOf({
   now,
   newest,
@@ -72,7 +72,7 @@ export function aheadOf({
   };
 }
 
-/** The same as a message. */
+/** Describes this in a message. */
 export function aheadText({ milliseconds, newest, isRestamping, setBack }: Ahead): string {
   if (isRestamping) return 'timestamps are being restamped; "plat restamp" resumes an interrupted run';
   if (setBack !== undefined)
@@ -91,16 +91,16 @@ export interface RestampReport {
   /** The number of records with a new timestamp, by resource. */
   readonly records: Readonly<Record<string, number>>;
   readonly tombstones: number;
-  /** The moment after which no timestamp remains. Canonical; absent if `epoch` is. */
+  /** The moment after which no timestamp remains, as a canonical timestamp; absent if `epoch` is. */
   readonly notAfter?: string;
   /** Absent if nothing was ahead of the clock, so that the epoch continues. */
   readonly epoch?: string;
 }
 
-/** No record has an earlier timestamp. */
+/** No record has a timestamp before this one. */
 const FIRST_MOMENT = '0001-01-01T00:00:00Z';
 
-/** The most records of one transaction. */
+/** The maximum number of records in one transaction. */
 const LARGEST_BATCH = 1000;
 /**
  * The maximum number of different timestamps in one transaction; the commit waits for those that are ahead of the
@@ -131,8 +131,8 @@ export async function moveBackTimestamps(
   return { report: { records, tombstones, notAfter, epoch: model.epoch }, model };
 
   /**
-   * Whether records have timestamps before a moment. If so, the store was in use until its last timestamp, and the
-   * clock may be wrong now. A store whose timestamps are all ahead was created under a wrong clock.
+   * Whether records have timestamps before a moment. If so, the store was in use until its last timestamp, and the clock may be
+   * wrong now. A store whose timestamps are all ahead was created under a wrong clock.
    */
   async function hasEarlierTimestamps(moment: number): Promise<boolean> {
     let oldest = Number.POSITIVE_INFINITY;
@@ -190,15 +190,15 @@ function resourcesWithTimestamps(model: StoreModel): (readonly [resource: string
     .map(({ name }) => [name, own]);
 }
 
-/** The timestamps that this store sets itself. */
+/** The fields of the timestamps that this store assigns itself. */
 function ownTimestampFields({ model }: WriteTransaction, resource: string, field: string): Field[] {
   const stamps = model.layout(resource).fields.filter(isAssignedTimestamp);
   return model.settings.owner === 'authority' ? stamps : stamps.filter(({ name }) => name === field);
 }
 
 /**
- * Gives each record a new timestamp in its field, in the order of the old ones. Its other timestamps that are ahead get
- * earlier ones, in order, that no other record has.
+ * Gives each record a new timestamp in its field, in the order of the old ones. Its other timestamps that are ahead get earlier
+ * ones, in order, that no other record has.
  */
 async function moveRecords(
   transaction: WriteTransaction,
@@ -257,7 +257,7 @@ const isLater = (left: string, right: string): boolean => order(left, right) > 0
 
 const inOrder = (moments: ReadonlySet<string>): string[] => [...moments].toSorted(order);
 
-/** The first records that together have no more timestamps than one transaction assigns. */
+/** The first records whose timestamps together are no more than one transaction assigns. */
 function take<T>(
   found: readonly T[],
   momentsOf: (item: T) => readonly string[],

@@ -50,7 +50,7 @@ export function countsAfterBatch(
   );
 }
 
-/** A record's counts, compared with its stored ones. */
+/** The counts of a record, compared with the stored ones. */
 interface ComparedCounts {
   /** The new counts; empty if the store derives none. */
   readonly counts: FieldValues;
@@ -67,7 +67,7 @@ interface ComparedCounts {
 
 const NO_COUNTS: FieldValues = {};
 
-/** @param counts of the record after the write; undefined: the stored ones stay */
+/** @param counts the counts of the record after the write; undefined: the stored ones stay */
 export function compareCounts(
   model: StoreModel,
   fields: readonly string[],
@@ -111,7 +111,7 @@ export async function restampCounted(
 /** The number of complete records that are in memory at once, as in rows/restamp-rows.ts. */
 const REHASHED_AT_ONCE = 100;
 
-/** The hashes of records with hashes of an earlier plat, which covered their counts, by key. */
+/** The new hashes of records whose hashes were computed by an earlier version of plat and covered their counts, by key. */
 async function renewedHashes(
   { model, load }: WriteTransaction,
   name: string,
@@ -125,7 +125,7 @@ async function renewedHashes(
     const contents = await load(name, some);
     for (const { key, hash } of some) {
       const content = contents.get(key) ?? {};
-      // A content that does not match its hash continues not to match.
+      // A hash that does not match its content is not replaced by one that does.
       const isSound = contentHash(resource, content, owner, undefined, hash) === hash;
       if (isSound) hashes.set(key, contentHash(resource, content, owner));
     }

@@ -1,6 +1,7 @@
 /**
- * Which record keeps a child that several contain: a child has one parent. In an authority it is the record that was written last;
- * in a replica, the one that its source changed last, so that a copy does not depend on the order in which records are read.
+ * Decides which record keeps a child that several records contain, since a child has one parent: in an authority the record that
+ * was written last; in a replica the record that its source changed last, so that a copy does not depend on the order in which
+ * records are read.
  */
 import { jsonOf } from '../../records/nesting.ts';
 import { type ParsedRecord, readValue } from '../../records/parsed-record.ts';
@@ -13,19 +14,21 @@ import type { TakenChild } from './report.ts';
 import { idOf } from './restamp.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-/** A record with children, as far as it matters here. */
+/** A record with children, reduced to what this module needs. */
 interface Holder {
   readonly prepared: PreparedRecord;
 }
 
 export interface Claims {
-  /** Whether the record that is being written keeps a child that another one has. */
+  /** Whether the record `own`, which is being written, keeps a child that `other` also contains. */
   keeps(own: ParentName, other: ParentName): boolean;
   /** Whether a record that is part of the write no longer contains the child. */
   hasLeft(parent: ParentName, key: string): boolean;
 }
 
-/** @param rivals stored children of other records that holders contain, and whether two of the holders contain the same */
+/**
+ * @param rivals the stored children of other records that holders contain, and whether two of the holders contain the same child
+ */
 export async function claimsOf(
   transaction: WriteTransaction,
   holders: readonly Holder[],
@@ -58,7 +61,7 @@ export async function claimsOf(
       if (typeof moment === 'string') moments.set(idOf({ resource, key }), moment);
     }
   }
-  // Canonical timestamps sort by time without their Z. Of two at the same time, the order of keys decides.
+  // Canonical timestamps without their Z sort by time. If two are equal, the order of keys decides.
   const rank = (parent: ParentName): string =>
     `${moments.get(idOf(parent))?.slice(0, -1) ?? ''}\u0000${idOf(parent)}`;
   return { keeps: (one, other) => rank(one) > rank(other), hasLeft };

@@ -59,7 +59,7 @@ export async function commitChange(
   return { report: addReports(report, written.report), model: written.model };
 }
 
-/** The keys of records that were not rejected again. */
+/** The keys of records to release, except those that were rejected again. */
 function withoutRejected(release: readonly Keys[], refused: readonly Rejection[]): readonly Keys[] {
   if (refused.length === 0) return release;
   const names = new Set(refused.map(({ resource, key }) => `${resource} ${key}`));

@@ -1,7 +1,7 @@
 /**
- * The timestamps of one commit. Each record gets one of its own (allot-timestamps.ts), and only one, whatever changes
- * in it; so does the deletion of a record. The store keeps the last timestamp of each resource in a row of its own. It
- * knows no engine.
+ * The timestamps of one commit. Each record gets one timestamp of its own (allot-timestamps.ts), and only one, whatever changes in
+ * it; so does the deletion of a record. The store keeps the last timestamp of each resource in a row of its own. It knows no
+ * engine.
  */
 import {
   fractionText,
@@ -15,37 +15,37 @@ import { durationText } from '../time/clock-jump.ts';
 import { allotTimestamps, isBulk, type Span } from './allot-timestamps.ts';
 
 /**
- * Milliseconds for which a saved promise is valid. A reader may be promised moments up to that long after it without
- * the store saving another promise (I2), so no timestamp is assigned before that time has passed, unless the clock
- * itself has not reached its end.
+ * Milliseconds for which a saved promise is valid. Until this long after it, readers may be promised moments without the store
+ * saving another promise (I2). No timestamp is assigned before that time has passed, unless the clock itself has not reached its
+ * end.
  */
 export const PROMISE_VALIDITY = 1000;
-/** Milliseconds after which a store keeps another promise, while the one before still stands. */
+/** Milliseconds after which a store saves another promise, while the previous one is still valid. */
 export const PROMISE_INTERVAL = PROMISE_VALIDITY / 2;
 
 /** Milliseconds without a write after which an import into an empty resource counts as finished. */
 const FILLING_ENDS = 60_000;
 
 /**
- * How long before a store is created its first timestamps lie, in milliseconds: the values that an import brings into use
- * follow them, and may be more than ten for each millisecond that it takes.
+ * Milliseconds by which the first timestamps of a store are before its creation: the values that an import brings into use follow
+ * them, and may be more than ten for each millisecond that it takes.
  */
 const CREATED_AFTER = 3_600_000;
 
-/** What determines the next timestamp of a store. Moments are milliseconds since 1970. */
+/** The state that determines the next timestamp of a store. Moments are milliseconds since 1970. */
 interface TimestampSource {
-  /** Of the clock that sets timestamps. */
+  /** The time of the clock that sets timestamps. */
   readonly moment: number;
   /** A reader has been promised that no timestamp before this moment will be assigned. */
   readonly settled: number;
-  /** Canonical. */
+  /** A canonical timestamp. */
   readonly lastStamp: string;
   /** Milliseconds by which the clock was set ahead, as far as that can be detected. */
   readonly jump: number;
 }
 
 /**
- * @param moment of the clock without the jump
+ * @param moment the time of the clock without the jump
  * @throws PlatError `clockJumped`
  */
 export function mustNotHaveJumped(moment: number, jump: number): void {
@@ -68,11 +68,11 @@ function nextTimestamp({ moment, settled, lastStamp, jump }: TimestampSource, ah
 
 /** The time state of a store when a commit begins. */
 export interface TimeSource extends TimestampSource {
-  /** What the store keeps of the last timestamps, as returned by `kept`. */
+  /** What the store has recorded of the last timestamps, as returned by `kept`. */
   readonly given: string | undefined;
 }
 
-/** Where a commit places its timestamps. */
+/** Options for the timestamps of a commit. */
 interface TimestampOptions {
   /** Milliseconds by which the timestamps may be ahead of the clock, since the work takes that long. */
   readonly ahead?: number;
@@ -91,7 +91,7 @@ interface LastTimestamp {
 }
 
 export class CommitTimestamps {
-  /** The moment of the commit itself, never before that of the previous one. Canonical. */
+  /** The moment of the commit itself, never before that of the previous commit, as a canonical timestamp. */
   readonly moment: string;
   readonly #now: number;
   /** The clock, moved forward to the last promise and the last timestamp if it is behind them. */
@@ -100,7 +100,7 @@ export class CommitTimestamps {
   readonly #over: Span | undefined;
   readonly #creates: boolean;
   readonly #last: Map<string, LastTimestamp>;
-  /** Of resources without a row of their own. */
+  /** The last timestamp of resources without an entry of their own. */
   readonly #lastOfOthers: number | undefined;
   readonly #given = new Map<string, Map<string, string>>();
   readonly #inBulk = new Set<string>();
@@ -124,12 +124,12 @@ export class CommitTimestamps {
     this.#lastOfOthers = known.others;
   }
 
-  /** The last timestamp of the store after the commit. Canonical. */
+  /** The last timestamp of the store after the commit, in canonical form. */
   get lastStamp(): string {
     return timestampFromMicroseconds(this.#newest);
   }
 
-  /** The newest timestamp that was assigned to a record; the moment of the commit if none was. Canonical. */
+  /** The newest timestamp that was assigned to a record, in canonical form; the moment of the commit if none was assigned. */
   get newest(): string {
     return this.#newestGiven === undefined ? this.moment : timestampFromMicroseconds(this.#newestGiven);
   }
@@ -141,8 +141,8 @@ export class CommitTimestamps {
 
   /**
    * Returns ascending timestamps for a resource, later than all existing ones.
-   * @param fills whether the records belong to an import into an empty resource, if there is one: all are new, or
-   * published because of it
+   * @param fills whether the records belong to an import into an empty resource, if one is in progress: all are new, or published
+   * because of it
    */
   next(resource: string, count: number, fills = false): readonly string[] {
     if (count === 0) return [];
@@ -179,7 +179,7 @@ export class CommitTimestamps {
     return (key) => given.get(key) ?? this.moment;
   }
 
-  /** What the store keeps in addition to its last timestamp. */
+  /** What the store records in addition to its last timestamp. */
   get kept(): string {
     const last = [...this.#last].map(([name, { last, filledAt }]) => {
       const text = timestampFromMicroseconds(last);
@@ -208,12 +208,12 @@ function textsOf(moments: readonly number[]): string[] {
   });
 }
 
-/** What an empty store keeps. @param createdAt serves as its last timestamp */
+/** The record of an empty store. @param createdAt serves as its last timestamp */
 export const initialTimestamps = (createdAt: string): string => JSON.stringify({ at: createdAt, last: {} });
 
 /**
- * If the row is missing, cannot be read, or was written with another last timestamp (by an older plat, or in an earlier
- * epoch), any resource may have the last timestamp of the store.
+ * Parses the record. If it is missing, cannot be read, or was written with another last timestamp (by an older plat, or in an
+ * earlier epoch), any resource may have the last timestamp of the store.
  */
 function parseLastTimestamps(
   text: string | undefined,

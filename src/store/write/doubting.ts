@@ -1,12 +1,12 @@
 /**
- * A write transaction for a copy into which something else may have written: it trusts no stored hash. An inconsistent
- * row, or one whose content does not match its hash, counts as changed and is rewritten. A row that has lost its source
- * counts as one of the source that is being read. All other rows stay as they are.
+ * A write transaction for a copy into which something else may have written: it trusts no stored hash. An inconsistent row, or one
+ * whose content does not match its hash, counts as changed and is rewritten. A row that has lost its source counts as one of the
+ * source that is being read. All other rows stay as they are.
  */
 import type { StoredRow } from '../../records/rows.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-/** Replaces a hash that is not trusted; no content has it. */
+/** Replaces a hash that is not trusted; no content has this hash. */
 const UNTRUSTED_HASH = '';
 
 export function withUntrustedHashes(transaction: WriteTransaction): WriteTransaction {

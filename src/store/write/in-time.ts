@@ -13,9 +13,9 @@ import type { WriteTransaction } from './transaction.ts';
 
 /** The limits of a writer's transactions. */
 export interface WriteLimits {
-  /** Milliseconds from the timestamp to the commit. */
+  /** The usual time from the timestamp to the commit, in milliseconds. */
   readonly usual: number;
-  /** Milliseconds of work that cannot be split; other writers wait longer than that for the lock. */
+  /** Milliseconds for work that cannot be split; other writers wait longer than that for the lock. */
   readonly alone: number;
   /** Rows that are stored between two checks of the time. */
   readonly rowsAtOnce: number;
@@ -45,7 +45,7 @@ export interface TransactionLimits {
 
 /** Thrown by work that must be rolled back, since it takes too long. */
 export class TookTooLong extends Error {
-  /** How long it took until it ended or was stopped. */
+  /** Milliseconds until the work ended or was stopped. */
   readonly milliseconds: number;
 
   constructor(milliseconds: number) {
@@ -56,7 +56,7 @@ export class TookTooLong extends Error {
 
 /**
  * Runs the work of one transaction, and waits for the clock if its timestamp is ahead.
- * @param started `elapsed` before the timestamp was taken
+ * @param started the value of `elapsed` before the timestamp was taken
  * @throws TookTooLong
  */
 export async function runWithinLimits<T>(
@@ -73,7 +73,7 @@ export async function runWithinLimits<T>(
   });
   const result = await work(watched);
   const { timestamps } = transaction;
-  // Too many records for one transaction: their timestamps, ten in a millisecond, end too far ahead.
+  // There are too many records for one transaction: their timestamps, ten in a millisecond, end too far ahead.
   if (timestamps.ahead > ahead + usual) throw new TookTooLong(Math.max(taken(), timestamps.ahead));
   if (taken() <= ahead + usual) await waitForClock(clock, timestamps);
   const milliseconds = taken();
@@ -82,8 +82,8 @@ export async function runWithinLimits<T>(
 }
 
 /**
- * Waits until the clock has reached all timestamps of a commit, but no longer than that should take, since the clock
- * may be set back in the meantime.
+ * Waits until the clock has reached all timestamps of a commit, but no longer than that should take, since the clock may be set
+ * back in the meantime.
  */
 export async function waitForClock(
   { now, sleep }: Clock,
@@ -97,7 +97,7 @@ export async function waitForClock(
   }
 }
 
-/** The same transaction, which stores many rows in parts and checks the time before each part. */
+/** Wraps a transaction so that it stores many rows in parts and checks the time before each part. */
 function withTimeChecks(
   transaction: WriteTransaction,
   rowsAtOnce: number,

@@ -5,8 +5,8 @@ import { type ChildChange, timestampsAfterChange } from '../../records/stamps.ts
 import type { WriteTransaction } from './transaction.ts';
 
 /**
- * The timestamps that this store sets on a record. An authority sets all of them, a replica only its own; the others are
- * what its source sent.
+ * The fields of the timestamps that this store sets on a record. An authority sets all of them, a replica only its own; the source
+ * sends the others.
  */
 export function ownTimestamps(
   { model }: WriteTransaction,
@@ -21,7 +21,7 @@ export function ownTimestamps(
   return { [returnsOwnTimestamps(model.settings) ? 'ModificationTimestamp' : REPLICA_TIMESTAMP]: stamp };
 }
 
-/** A row with a values object of its own, in which timestamps can be set. */
+/** A row whose `values` may be changed, so that timestamps can be set. */
 export interface MutableRow extends RowToPut {
   readonly values: Record<string, FieldValue>;
 }
@@ -37,7 +37,7 @@ export interface RowWithoutTimestamps {
 
 const NO_CHANGES: ReadonlySet<ChildChange> = new Set();
 
-/** Stores records of one resource, and sets the timestamps of each in its row. */
+/** Stores records of one resource, and sets the timestamps of each record in its row. */
 export async function putWithTimestamps(
   transaction: WriteTransaction,
   resource: string,

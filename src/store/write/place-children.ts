@@ -14,7 +14,7 @@ export interface ParentName {
   readonly key: string;
 }
 
-/** The parent that a record's own fields name; undefined for resources that stand alone. */
+/** The parent that a record's own fields name; undefined for resources without a parent. */
 export function namedParent({ record }: PreparedRecord): ParentName | undefined {
   const { resource, values } = record;
   const { parent } = resource;
@@ -24,7 +24,7 @@ export function namedParent({ record }: PreparedRecord): ParentName | undefined 
   return { resource: textOf(values[parent.resourceField]) ?? 'Property', key };
 }
 
-/** The hash of a child under a parent of a system. A different system that its source names is content (I6). */
+/** The hash of a child under a parent in an originating system. A different system that its source names is content (I6). */
 export function hashUnderSystem(
   { record: { resource, values }, hash }: PreparedRecord,
   system: string | null | undefined,
@@ -35,7 +35,7 @@ export function hashUnderSystem(
   return owner === 'replica' && isForeign ? contentHash(resource, values, owner, system) : hash;
 }
 
-/** A child ready to be stored under its parent, or why it cannot be. */
+/** A child ready to be stored under its parent, or the reason why it cannot be stored. */
 type PlacedChild =
   | { readonly ok: true; readonly row: MutableRow }
   | { readonly ok: false; readonly reason: string };

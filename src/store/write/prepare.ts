@@ -12,7 +12,7 @@ export interface PreparedRecord {
   readonly children: ReadonlyMap<string, readonly PreparedRecord[]>;
 }
 
-/** The counts that a store derives for a resource: those in use; none in a replica. */
+/** The counts in use that a store derives for a resource; none in a replica. */
 export function derivedCounts({ settings, profile }: StoreModel, resource: string): readonly string[] {
   if (settings.owner !== 'authority' || resource !== COUNTING_RESOURCE) return [];
   const inUse = profile.since.get(resource);

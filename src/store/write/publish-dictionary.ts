@@ -12,7 +12,7 @@ import type { WriteTransaction } from './transaction.ts';
 
 const LOOKUP = 'Lookup';
 
-/** What the store publishes of one field, or of one value of a lookup. */
+/** A published field, or a published value of a lookup. */
 export interface PublishedEntry {
   readonly key: string;
   readonly values: FieldValues;
@@ -27,8 +27,8 @@ export interface PublishedEntry {
 const AT_ONCE = 1000;
 
 /**
- * Updates the Field and Lookup resources to match the fields in use. They show a role no field that it may not see, and
- * no lookup that only such fields have (I4).
+ * Updates the Field and Lookup resources to match the fields in use. A role receives no field that it may not see, and no lookup of
+ * which all fields are hidden from it (I4).
  */
 export async function publishDictionary(transaction: WriteTransaction): Promise<void> {
   for (const resource of PUBLISHED_RESOURCES) {
@@ -38,8 +38,7 @@ export async function publishDictionary(transaction: WriteTransaction): Promise<
 }
 
 /**
- * Publishes the changes that result from fields that came into use. The values in use stay: no record has been written
- * since.
+ * Publishes the changes that result from fields that came into use. The values in use stay: no record has been written since.
  * @param before the model without these fields, with the same settings
  */
 export async function publishFields(transaction: WriteTransaction, before: StoreModel): Promise<void> {
@@ -148,7 +147,7 @@ export const publishedHash = (
   { values, audience }: PublishedEntry,
 ): string => `${hasherOf(model, model.resource(resource), 'authority')(values)}.${audience}`;
 
-/** Everything that a resource must publish. */
+/** All entries that a resource must publish. */
 async function* entriesOf(
   transaction: WriteTransaction,
   resource: string,
@@ -207,7 +206,7 @@ async function putEntries(
       if (before?.hash !== hash) changed.push({ entry, hash, isNew: before === undefined });
     }
   }
-  // Entries that change during an import into a new store are part of it, so that the others keep their room.
+  // Entries that change during an import into a new store belong to it, so that the other records keep their room.
   const fills = true;
   const stampOf = timestamps.forRecords(
     resource,

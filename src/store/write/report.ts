@@ -1,4 +1,6 @@
-/** What a write did, in numbers; nothing is omitted without a trace (I7). */
+/**
+ * The report of a write, in numbers; nothing is omitted without a trace (I7).
+ */
 export interface WriteReport {
   readonly inserted: number;
   readonly changed: number;
@@ -7,7 +9,7 @@ export interface WriteReport {
   readonly restamped: number;
   readonly deleted: number;
   readonly children: { readonly stored: number; readonly unchanged: number; readonly deleted: number };
-  /** Children whose parent is not stored: they are kept, and become visible once it is. */
+  /** Children whose parent is not stored: they are kept, and become visible once the parent is stored. */
   readonly orphans: number;
   readonly rejected: readonly Rejection[];
   /** In an authority: children that another record lost, although it was not written without them (claims.ts). */
@@ -16,7 +18,7 @@ export interface WriteReport {
   readonly stamp: string;
 }
 
-/** A record that was not stored, or not under a record that contains it. */
+/** A record that was not stored, or a child that was not stored under a record that contains it. */
 export interface Rejection {
   readonly resource: string;
   readonly key: string;
@@ -31,7 +33,7 @@ export interface TakenChild extends Rejection {
   readonly from: RecordName;
   /** The record that has it. */
   readonly by: RecordName;
-  /** The one of both that did not have it before. */
+  /** The record that took the child from the other one. */
   readonly taker: RecordName;
 }
 

@@ -18,10 +18,10 @@ export interface TouchedParent {
 }
 
 /**
- * Moves the timestamps of parents whose children changed, and of their parents in turn (I3). A replica moves only its
- * own timestamp. Parents that are not stored have none.
- * @param known parents that the transaction has read and not written since; reading a thousand listings takes as long
- * as storing their media
+ * Moves the timestamps of parents whose children changed, and of their parents in turn (I3). A replica moves only its own
+ * timestamp. Parents that are not stored are ignored.
+ * @param known parents that the transaction has read and not written since; reading a thousand listings takes as long as storing
+ * their media
  */
 export async function restampParents(
   transaction: WriteTransaction,
@@ -43,7 +43,7 @@ export async function restampParents(
       if (stored === undefined) return [];
       above.push(...touchedParentOf(resource, stored));
       const stamps = ownTimestamps(transaction, stampOf(key), fields, stored.values, undefined, changes);
-      // It has them already if the same transaction wrote it.
+      // The parent already has the timestamps if this transaction wrote it.
       const derived = changedValues(stamps, stored.values);
       const counts = moved.get(key);
       if (derived !== undefined) tally.restamped++;
@@ -56,7 +56,7 @@ export async function restampParents(
   await restampParents(transaction, merge(above), tally);
 }
 
-/** The stored rows of records of one resource: the known ones, and the others, which are read. */
+/** The stored rows of records of one resource: known rows are returned, the others are read. */
 async function findParentRows(
   transaction: WriteTransaction,
   resource: string,
@@ -74,7 +74,7 @@ function touchedParentOf(resource: string, { parent, parentResource, kind }: Sto
   return [{ resource: parentResource, key: parent, changes: new Set([changeTimestampOf(resource, kind)]) }];
 }
 
-/** Each record once, with all changes of its children. */
+/** Merges entries of the same record, so that each record occurs once, with all changes of its children. */
 export function merge(touched: readonly TouchedParent[]): TouchedParent[] {
   const groups = Map.groupBy(touched, idOf);
   return [...groups.values()].flatMap((group) => {

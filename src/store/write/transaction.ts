@@ -12,9 +12,9 @@ import type { CommitTimestamps } from './commit-timestamps.ts';
  */
 export interface WriteTransaction {
   readonly model: StoreModel;
-  /** The timestamps of what this transaction changes (I2), and its own moment. */
+  /** The timestamps for the changes of this transaction (I2), and its own moment. */
   readonly timestamps: CommitTimestamps;
-  /** The source of this transaction's records; null for an authority's own. */
+  /** The source of this transaction's records; null in an authority. */
   readonly source: string | null;
   /** Writes the replica's checkpoint in the same transaction as the records. */
   readonly checkpoints: CheckpointWriter;
@@ -26,7 +26,7 @@ export interface WriteTransaction {
     parentResource: string,
     parents: readonly string[],
   ): Promise<ReadonlyMap<string, readonly StoredRow[]>>;
-  /** What is counted of the children of records (records/media.ts), by parent. */
+  /** The values of children that counts depend on (records/media.ts), by parent. */
   countedChildren(
     parentResource: string,
     parents: readonly string[],
@@ -36,24 +36,24 @@ export interface WriteTransaction {
     resource: string,
     rows: readonly StoredRow[],
   ): Promise<ReadonlyMap<string, Record<string, FieldValue>>>;
-  /** The keys among these whose rows are, or may be, inconsistent (check/row-faults.ts). */
+  /** Returns those of the given keys whose rows are, or may be, inconsistent (check/row-faults.ts). */
   findFaulty(resource: string, keys: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Rewrites rows from those of their parts that agree (check/rewrite-rows.ts).
+   * Rewrites rows from the parts that agree (check/rewrite-rows.ts).
    * @returns the keys of records that must be fetched from their source again
    */
   rewrite(resource: string, keys: readonly string[]): Promise<readonly string[]>;
   /** Inserts or replaces rows, and updates the visibility of the rows and of their children. */
   put(resource: string, rows: readonly RowToPut[]): Promise<void>;
   restamp(resource: string, rows: readonly RowToRestamp[]): Promise<void>;
-  /** Rows with a later timestamp in a field, in its order and that of their keys. @param moment canonical */
+  /** Rows with a later timestamp in a field, in the order of that field and their keys. @param moment a canonical timestamp */
   withTimestampAfter(
     resource: string,
     field: string,
     moment: string,
     limit: number,
   ): Promise<readonly StoredRow[]>;
-  /** Tombstones of later deletions, in their order; within the same second one more may be among them. */
+  /** Tombstones of later deletions, in their order; one of an earlier deletion within the same second may be among them. */
   tombstonesAfter(moment: string, limit: number): Promise<readonly Tombstone[]>;
   restampTombstones(tombstones: readonly Tombstone[]): Promise<void>;
   /** The values whose counts have changed since the last call, and the roles for which they are now in use. */
@@ -63,7 +63,7 @@ export interface WriteTransaction {
    * @param last the value before them; undefined: from the first one
    */
   valuesInUse(last: LookupValue | undefined, limit: number): Promise<readonly ValueInUse[]>;
-  /** Those of some values that are in use and in no list. */
+  /** Returns those of the given values that are in use and in no list. */
   filterValuesInUse(values: readonly LookupValue[]): Promise<readonly ValueInUse[]>;
   /** Deletes rows, and leaves a tombstone for each. */
   remove(resource: string, rows: readonly StoredRow[]): Promise<void>;

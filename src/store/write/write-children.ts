@@ -16,9 +16,9 @@ import { idOf, restampParents } from './restamp.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /**
- * Stores records of a resource that is part of another (media, rooms, …), given separately. Their parents get new
- * timestamps (I3). A child whose parent is not stored is kept and counted.
- * @param batch has no key twice
+ * Stores records of a resource that is part of another (media, rooms, …), given separately. Their parents get new timestamps (I3).
+ * A child whose parent is not stored is kept and counted.
+ * @param batch contains each key at most once
  */
 export async function writeChildren(
   transaction: WriteTransaction,

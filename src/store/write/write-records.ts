@@ -14,18 +14,18 @@ import { emptyTally, type TakenChild, type Tally, type WriteReport } from './rep
 import { idOf, merge, restampParents, type TouchedParent } from './restamp.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-/** What the batch does to one child resource. */
+/** The changes of the batch to one child resource. */
 interface ChildBatch {
-  /** By key: if two records contain the same child, the later one keeps it. */
+  /** By key: if two records contain the same child, the later record keeps it. */
   readonly put: Map<string, RowWithoutTimestamps>;
   readonly remove: StoredRow[];
-  /** By key: those that two records contain. */
+  /** Children that two records contain, by key. */
   readonly taken: Map<string, TakenChild>;
 }
 
 const newBatch = (): ChildBatch => ({ put: new Map(), remove: [], taken: new Map() });
 
-/** What the batch does to one record and its children. */
+/** The changes of the batch to one record and its children. */
 interface Outcome {
   readonly prepared: PreparedRecord;
   readonly stored: StoredRow | undefined;
@@ -33,10 +33,10 @@ interface Outcome {
 }
 
 /**
- * Stores records of one resource without a parent, with the children that they contain, in one transaction. Parents are
- * written before children, so that a child's visibility can follow from its parent's.
- * @param batch has no key twice
- * @param rejectsTaken whether records of an authority are rejected that contain a child of another one
+ * Stores records of one resource without a parent, with the children that they contain, in one transaction. Parents are written
+ * before children, because the visibility of a child may depend on that of its parent.
+ * @param batch contains each key at most once
+ * @param rejectsTaken whether records of an authority are rejected that contain a child of another record
  */
 export async function writeRecords(
   transaction: WriteTransaction,
@@ -89,7 +89,7 @@ export async function writeRecords(
   return tally;
 }
 
-/** Children that waited for these records, or that change their originating system with them, are stored again. */
+/** Stores children again that were waiting for these records, or that change their originating system with them. */
 async function addOrphans(
   transaction: WriteTransaction,
   resource: string,
@@ -167,7 +167,7 @@ async function storeGrandchildren(
   }
 }
 
-/** Whether readers see its children under it for the first time, or the children change their originating system. */
+/** Whether readers see the children of a record under it for the first time, or its children change their originating system. */
 const mustRewriteChildren = ({ prepared, stored }: Outcome): boolean =>
   stored === undefined ||
   (stored.parent === null && !prepared.record.onlyChildren && stored.system !== systemOf(prepared));
@@ -175,7 +175,7 @@ const mustRewriteChildren = ({ prepared, stored }: Outcome): boolean =>
 const systemOf = ({ record }: PreparedRecord): string | null =>
   textOf(readValue(record, 'OriginatingSystemID')) ?? null;
 
-/** The originating system of a record's children: a part of another record has that record's. */
+/** The originating system of a record's children. The children of a part of another record are in the system of that record. */
 const systemOfChildren = ({ prepared, stored }: Outcome): string | null | undefined =>
   prepared.record.resource.parent === undefined && !prepared.record.onlyChildren
     ? systemOf(prepared)
@@ -241,11 +241,11 @@ function newOrMovedKeys(
   });
 }
 
-/** What is known of the children of records that are written. */
+/** What the store knows of the children of records that are being written. */
 interface Known {
-  /** Those that are stored, by the key of their parent. */
+  /** Stored children, by the key of their parent. */
   readonly stored: ReadonlyMap<string, readonly StoredRow[]>;
-  /** Those that are stored under another record. */
+  /** Children that are stored under another record. */
   readonly elsewhere: ReadonlyMap<string, StoredRow>;
   readonly claims: Claims;
 }

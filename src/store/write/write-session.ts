@@ -1,6 +1,6 @@
 /**
- * A session that has the write lock of a store, with the few operations besides SQL that differ by engine. The modules
- * in `rows/` write every table through it and know no engine.
+ * A session that has the write lock of a store, with the few operations in addition to SQL that differ by engine. The modules in
+ * `rows/` write every table through it and know no engine.
  */
 import type { ColumnKind } from '../../compile/column-value.ts';
 import type { BoundValue } from '../../compile/fragment.ts';
@@ -16,7 +16,7 @@ export interface RecordTexts {
   readonly isStored: boolean;
 }
 
-/** Rows by what identifies them in their table: the keys of a search table are the numbers of records. */
+/** Identifies rows in their table, by key or by number: the rows of a search table have the numbers of their records. */
 export type RowIdentifiers =
   | { readonly by: '_key'; readonly keys: readonly string[] }
   | { readonly by: '_id'; readonly ids: readonly number[] };
@@ -24,7 +24,7 @@ export type RowIdentifiers =
 export interface WriteSession extends Session {
   /**
    * Stores rows by the engine's fastest method; each replaces the row with the same key, or with the same number.
-   * @param stored the rows that may be stored already
+   * @param stored the rows that may already be stored
    * @param rows the values of each row in the order of the columns; may be computed while earlier rows are being stored
    */
   replace(

@@ -144,7 +144,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
   }
 
   /**
-   * Changes settings or profile, and everything that follows from them.
+   * Changes settings or profile, and everything that depends on them.
    * @returns the new model, or the old one if nothing changed
    */
   async reconfigure(
@@ -165,7 +165,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
       await this.#engine.applyTables(session, model);
       const reused = reusedBits(roleBitsOf(current.settings), roleBitsOf(settings));
       const horizon = reused === 0 ? undefined : await logEverything(session, moment);
-      // Values come into use and go out of use with records, and with what an operator declares.
+      // Values come into use and go out of use with records, and with declarations of an operator.
       if (settings === current.settings)
         await this.#stamped(session, model, (stamped) => publishFields(stamped, current));
       else await this.publish(session, model);
@@ -222,7 +222,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     });
   }
 
-  /** Work that sets no timestamps, whatever the clock shows. */
+  /** Runs work that sets no timestamps, whatever the clock shows. */
   async #unstamped<T>(
     session: S,
     model: StoreModel,
@@ -260,7 +260,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     });
   }
 
-  /** @param isOlder whether an older plat may have evaluated which rows a role sees */
+  /** @param isOlder whether an older version of plat may have evaluated which rows a role sees */
   async #countValues(session: S, model: StoreModel, isOlder = false): Promise<void> {
     const rules = countingRules(model);
     if ((await readMeta(session, 'countingRules')).countingRules === rules) return;
@@ -275,7 +275,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     return this.#stamped(session, model, publishDictionary);
   }
 
-  /** Work that sets timestamps inside a transaction, followed by a wait until the clock has reached them. */
+  /** Runs work that sets timestamps inside a transaction, and then waits until the clock has reached them. */
   async #stamped(
     session: S,
     model: StoreModel,
@@ -306,8 +306,8 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
   }
 
   /**
-   * Runs once a day, separately from the work that readers of the new day wait for, and when retention is reduced.
-   * Others can write between two steps.
+   * Runs once a day, separately from the work that readers of the new day wait for, and when retention is reduced. Others can write
+   * between two steps.
    */
   async #compactChanges(
     { settings }: StoreModel,
