@@ -1,4 +1,4 @@
-/** Everything outside the consumer, passed in so that a test can control it. */
+/** Clock, randomness, network and processes of the consumer, passed in so that a test can control them. */
 import { type Clock, systemClock } from '../shared/clock.ts';
 import type { Processes } from './checkpoint/processes.ts';
 import { networkTransport, type Transport } from './http/transport.ts';
@@ -12,7 +12,7 @@ export interface Environment {
   readonly processes?: Processes;
 }
 
-/** The given environment, or the real one, which the caller closes. */
+/** The given environment, or else the real one, which the caller has to close. */
 export function environmentOf(given: Environment | undefined): {
   readonly environment: Environment;
   readonly close: () => Promise<void>;

@@ -1,4 +1,4 @@
-/** What the consumer reports of its work, to a log, a screen or a caller of the library. */
+/** The events that the consumer reports to a log, a screen or a caller of the library. */
 import type { Schedule } from './checkpoint/notes.ts';
 import type { ChangeMethod } from './source/source.ts';
 
@@ -17,42 +17,39 @@ interface Events {
   readonly source: { readonly interface: 'reso' | 'native'; readonly abilities: readonly string[] };
   readonly step: OfStep & { readonly state: 'begun' | 'resumed' | 'done' };
   readonly page: OfStep & {
-    /** Rows of this page, and of the step so far. */
+    /** The number of rows on this page, and in the step so far. */
     readonly rows: number;
     readonly done: number;
-    /** How many there will be, if the source announced it. */
+    /** The number of rows that the source announced, if it did. */
     readonly total?: number | undefined;
   };
   readonly retry: { readonly reason: string; readonly attempt: number; readonly wait: number };
   readonly waiting: { readonly reason: string; readonly wait: number };
   readonly 'page-size': { readonly size: number };
-  /** A position was no longer valid, or the walk ended too soon; it starts over. */
+  /** A walk starts over, because its position is no longer valid or it ended too early. */
   readonly again: OfStep & { readonly reason: string };
   readonly quarantined: OfResource & { readonly key: string; readonly reason: string };
   readonly field: OfResource & {
     readonly name: string;
-    /** `read`: its values are in another form than the dictionary's, such as numbers as texts. */
+    /** `read`: the values of the field are in another form than the dictionary's, such as numbers in strings. */
     readonly taken: 'declared' | 'refused' | 'ignored' | 'read';
   };
   readonly deleted: OfResource & { readonly keys: readonly string[] };
-  /** They left the quarantine, since the source no longer has them. */
+  /** Entries were released from the quarantine because the source no longer has their records. */
   readonly gone: OfResource & { readonly keys: readonly string[] };
   readonly guarded: OfResource & { readonly rows: number; readonly of: number };
-  /** The source returned too little to determine which records it no longer has. Nothing was deleted. */
+  /** Nothing was deleted, because the responses do not show for certain which records the source no longer has. */
   readonly unsure: OfResource & { readonly reason: string };
-  /**
-   * Walks consistently end before the number of records that the source announces, at the same key: accepted as
-   * complete.
-   */
+  /** Two walks ended at the same key, with fewer records than the source announced. They are accepted as complete. */
   readonly short: OfStep & { readonly rows: number; readonly announced: number };
   readonly refresh: { readonly reason: string };
-  /** How a watch learns of changes from now on, and why no better method is in use. */
+  /** The method by which a watch learns of changes from now on, and why no better one is in use. */
   readonly follow: { readonly way: ChangeMethod | 'windows'; readonly reason?: string };
   /** Changes that the source reported are in the copy: the numbers of stored and deleted records. */
   readonly changes: OfResource & { readonly rows: number; readonly deleted: number };
-  /** A condition of the source that a person has to examine. */
+  /** A condition of the source that an operator has to examine. */
   readonly doubt: { readonly reason: string };
-  /** The source's clock is a day or more ahead of this one (behind it if negative), in milliseconds. */
+  /** The source's clock is a day or more ahead of this one (or behind it, if negative). `ahead` is in milliseconds. */
   readonly clock: { readonly sourceClock: string; readonly ahead: number };
   /** A cycle of a watch failed, or (without a step) the watch as a whole; it continues after the wait. */
   readonly failed: { readonly step?: keyof Schedule; readonly reason: string; readonly wait: number };

@@ -19,9 +19,9 @@ import { type AbsenceResult, findAbsent } from './steps/absent.ts';
 /** The outcome of a retry. */
 export interface Retried {
   readonly stored: number;
-  /** They are requested in the next run. */
+  /** The number of entries whose records are requested in the next run. */
   readonly wanted: number;
-  /** Entries that were removed because the source no longer has such records. */
+  /** The number of entries that were removed because the source no longer has their records. */
   readonly gone: number;
   readonly still: readonly {
     readonly source: string;
@@ -36,23 +36,21 @@ export interface RetryOptions {
   readonly source?: string;
   /** The only entry that is retried, by its resource and key. */
   readonly only?: { readonly resource: string; readonly key: string };
-  /**
-   * Whether a process that is working on the source may continue: it is asked to request the records again, and nothing
-   * else is written.
-   */
+  /** Whether another process may be working on the source. If one is, the records are only made pending for it to request again. */
   readonly beside?: boolean;
   readonly clock?: Clock;
   /**
-   * How to query the source for whether it still has them; without it, nothing is stored before the next run queries
-   * it.
+   * How to query the source for whether it still has the records. Without it, the records are only made pending, and the next run
+   * queries the source.
    */
   readonly ask?: Omit<QuerySourceOptions, 'store'>;
 }
 
 /**
- * Stores only what the source still returns: it is queried now, or in the next run. Sub-resources that arrive
- * separately from their listing follow then. What cannot be stored stays, with the reason of this attempt.
- * @throws PlatError `failed` while another process is working on the source: its data is newer
+ * Retries quarantined entries. Only data that the source still returns is stored: the source is queried now, or by the next run,
+ * which also requests sub-resources that do not arrive with their listing. An entry that cannot be stored stays, with the reason of
+ * this attempt.
+ * @throws PlatError `failed` while another process, whose data is newer, is working on the source
  */
 export async function retryQuarantined(
   store: Store,
@@ -124,7 +122,10 @@ async function releaseEntry({ resource, key }: Quarantined, commit: Commit): Pro
 
 const NOTHING: ReadonlyMap<string, JsonObject> = new Map();
 
-/** An entry with the record as the source returns it now, which may have been corrected without a new timestamp. */
+/**
+ * Replaces the payload of an entry by the record that the source returns now, which may have been corrected without a new
+ * timestamp.
+ */
 function withCurrentRecord(entry: Quarantined, current: ReadonlyMap<string, JsonObject>): Quarantined {
   const json = current.get(recordName(entry));
   return json === undefined ? entry : { ...entry, payload: jsonOf(json) };
@@ -155,7 +156,8 @@ async function retryEntry(
   const capabilities = readNote(await store.checkpoints.state(source), 'capabilities');
   const apart = (resource: string): readonly string[] =>
     capabilities === undefined ? [] : reasonsToFetchSeparately(capabilities, resource);
-  // What is stored under another record of the source is not taken from it: the next run asks whose it is.
+  // If the member is stored under another record, it is not moved: the next run requests the record of this entry to determine
+  // whose it is.
   const [stored] = which === undefined || of === name ? [] : await store.contents(name, { key });
   const payloadNow = { resource: name, key, payload: jsonOf(stored ?? null) };
   const isElsewhere = stored !== undefined && subjectOf(model.dictionary, payloadNow).key !== which;

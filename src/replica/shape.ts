@@ -1,6 +1,6 @@
 /**
- * Shapes of stored JSON: one declaration is the type of a value and its validation. Members that a later version adds are
- * permitted. It knows nothing of what is stored.
+ * Shapes of stored JSON: one declaration provides both the type of a value and its validation. Members that a later version adds
+ * are permitted. This module does not know what is stored.
  */
 import { isObject, type JsonObject } from '../shared/json.ts';
 
@@ -12,9 +12,9 @@ type Shapes = Readonly<Record<string, Shape<unknown>>>;
 type ObjectOf<S extends Shapes> = {
   readonly [N in keyof S as undefined extends Shaped<S[N]> ? never : N]: Shaped<S[N]>;
 } & { readonly [N in keyof S as undefined extends Shaped<S[N]> ? N : never]?: Shaped<S[N]> };
-/** Types by their name, each with this name as its `kind`. */
+/** The same types by name, each with its name as its `kind`. */
 export type Kinds<T> = { readonly [K in keyof T]: { readonly kind: K } & T[K] };
-/** The types of shapes by name, each with this name as its `kind`. */
+/** Like `Kinds`, from shapes instead of types. */
 export type KindsOf<S extends Shapes> = Kinds<{ readonly [K in keyof S]: Shaped<S[K]> }>;
 
 export const text: Shape<string> = (value) => typeof value === 'string';

@@ -1,7 +1,4 @@
-/**
- * The state of the copies of a replica, for `plat status`, probes and callers of the library. It does not query any
- * source.
- */
+/** The state of the copies in a replica, for `plat status`, probes and callers of the library. It does not query any source. */
 import { timestampFrom } from '../dictionary/index.ts';
 import type { Quarantined } from '../store/checkpoint/checkpoints.ts';
 import type { Store } from '../store/store.ts';
@@ -20,10 +17,10 @@ import { CHILDREN, RECORD } from './copy/quarantine-entry.ts';
 import type { LoadState, SweepState } from './machine/states.ts';
 import { ACCOUNTS, type ChangeMethod, describeCapabilities, resourcesIn } from './source/source.ts';
 
-/** The copy of one source. Moments are canonical timestamps; durations are milliseconds. */
+/** The status of the copy of one source. Times are canonical timestamps; durations are in milliseconds. */
 export interface SourceStatus {
   readonly source: string;
-  /** Interface and address, once it was asked. */
+  /** Interface and address, once the source has responded. */
   readonly identity?: string;
   readonly abilities: readonly string[];
   readonly collections: readonly CollectionStatus[];
@@ -31,15 +28,15 @@ export interface SourceStatus {
   readonly lastPurge?: string;
   readonly lastAccounts?: string;
   readonly quarantined: number;
-  /** Listings whose media files are not all in the folder; 0 if only records are copied. */
+  /** The number of listings whose media files are not all in the folder; 0 if only records are copied. */
   readonly withoutFiles: number;
   /** Fields of the source that the replica omits. */
   readonly ignored: readonly string[];
-  /** The process that is currently working on it. */
+  /** The process that is currently working on the source. */
   readonly holder?: string;
-  /** How the last watch learned of changes; absent if there was none. */
+  /** How the last watch learned of changes; absent if there was no watch. */
   readonly following?: FollowingStatus;
-  /** What the last run, or a watch in its last attempt, failed to do. */
+  /** What the last run, or the last attempt of a watch, failed to do. */
   readonly troubles: readonly TroubleStatus[];
   /** Why the copy is not fresh; absent if it is. */
   readonly stale?: string;
@@ -48,7 +45,7 @@ export interface SourceStatus {
 interface FollowingStatus {
   readonly way: ChangeMethod | 'windows';
   readonly since: string;
-  /** Why no better method was in use. */
+  /** Why no better method is in use. */
   readonly reason?: string;
   /** When the copy was last up to date with the source by reported changes alone. */
   readonly level?: string;
@@ -60,7 +57,7 @@ interface TroubleStatus {
   readonly since: string;
   readonly attempts: number;
   readonly reason: string;
-  /** Whether it is not expected to resolve by itself. */
+  /** Whether the problem is not expected to resolve by itself. */
   readonly lasting: boolean;
 }
 
@@ -73,11 +70,11 @@ interface CollectionStatus {
   /** The lag of the cursor. */
   readonly lag?: number;
   readonly sweep: SweepState['kind'];
-  /** The progress of work that has begun and not ended. */
+  /** The progress of work that has begun but not ended. */
   readonly progress: readonly Progress[];
   /** The last complete sweep. */
   readonly swept?: { readonly begun: string; readonly keys: number; readonly deleted: number };
-  /** Records and sub-resources that still have to be requested. */
+  /** The number of records and sub-resources that still have to be requested. */
   readonly wanted: number;
 }
 
@@ -92,13 +89,10 @@ interface Progress {
   readonly to?: string;
 }
 
-/**
- * The age of the last update, and of the last purge, beyond which a replica is not ready (reference: consumer,
- * freshness).
- */
+/** The age of the last update or purge from which on a replica is not ready, in milliseconds (reference: consumer, freshness). */
 const UPDATE_LIMIT = 3_600_000;
 const PURGE_LIMIT = 24 * 3_600_000;
-/** How far a cursor may be ahead of this clock: if it is further ahead, one of the two clocks is wrong. */
+/** How far a cursor may be ahead of this clock, in milliseconds. If it is further ahead, one of the two clocks is wrong. */
 const AHEAD_LIMIT = 3_600_000;
 
 /** @param now milliseconds since 1970 */
@@ -171,15 +165,15 @@ async function collectionStatus(
 }
 
 /**
- * When everything that the source had reported was applied. A moment in the future is from a clock that was set back,
- * and is ignored.
+ * When the copy was last up to date by reported changes. A time in the future was recorded before the clock was set back, and is
+ * ignored.
  */
 function levelBefore(state: Readonly<Record<string, unknown>>, now: number): number | undefined {
   const level = readNote(state, 'chain')?.level;
   return level !== undefined && level <= now ? level : undefined;
 }
 
-/** The lag behind the cursor, or behind the time at which all reports of the source had been applied. */
+/** The lag: the time since the cursor, or since all reports of the source had been applied. */
 function lagOf(
   cursor: string,
   collection: string,
@@ -231,7 +225,7 @@ const followingStatus = (
 
 /**
  * Why a replica with this schedule is not ready; undefined if it is.
- * @param level when it was last up to date with its source without updates and purges, in milliseconds since 1970
+ * @param level when it was last up to date with its source by reported changes, in milliseconds since 1970
  */
 export function staleness(schedule: Schedule, now: number, level?: number): string | undefined {
   const { update, purge, downloaded } = schedule;
@@ -255,7 +249,7 @@ const isDefined = (reason: string | undefined): boolean => reason !== undefined;
 
 const hours = (milliseconds: number): string => `${(milliseconds / 3_600_000).toFixed(1)} hours`;
 
-/** A source with its events of the last day, the oldest first. Moments of entries are milliseconds since 1970. */
+/** A source with its work and problems of the last day, the oldest first. Times of entries are milliseconds since 1970. */
 interface SourceReport extends SourceStatus {
   /** By collection. */
   readonly log: Readonly<Record<string, readonly WorkEntry[]>>;

@@ -1,7 +1,6 @@
 /**
- * The checkpoint of one source's copy: its progress and its quarantine. It changes only with a commit, in the
- * transaction of the records, and its states change only according to the tables of the machine. It knows nothing of
- * how pages are read.
+ * The checkpoint of one source's copy: its progress and its quarantine. A commit changes it in the same transaction as the records,
+ * and its states change only as the tables in machine/ allow. This module does not know how pages are read.
  */
 import type { Dictionary } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
@@ -28,7 +27,7 @@ import {
 } from './notes.ts';
 import { afterLoad, afterSweep, type WorkLog } from './work-log.ts';
 
-/** A change of the copy: records, what is pending or quarantined, and the events of the states. */
+/** A change of the copy: records, pending fetches, quarantine entries, and events for the states. */
 export interface CopyChange extends Omit<CheckpointChange, 'lease' | 'state' | 'ignoresHashes'> {
   readonly load?: { readonly resource: string; readonly event: LoadEvent };
   readonly sweep?: { readonly collection: string; readonly event: SweepEvent };
@@ -40,7 +39,7 @@ export interface CopyChange extends Omit<CheckpointChange, 'lease' | 'state' | '
 export interface QuarantinedRecord {
   readonly resource: string;
   readonly key: string;
-  /** The record of the source that it concerns. */
+  /** The source record that the entry concerns. */
   readonly subject: Subject;
   /**
    * What the source could not return when it was requested; undefined for data that was received and could not be
@@ -49,17 +48,17 @@ export interface QuarantinedRecord {
   readonly pending: string | undefined;
 }
 
-/** Commits without interruption by other commits. */
+/** Commits a change. No other commit of this process can run in between. */
 type Commit = (change: CopyChange) => Promise<WriteReport>;
 
 interface CheckpointOptions {
   readonly store: Store;
   readonly source: string;
-  /** The lease, renewed by every commit. Absent for a reader. */
+  /** The lease, which every commit renews. Absent for a reader. */
   readonly lease?: () => Lease;
 }
 
-/** One name for a key of a resource. */
+/** A resource and a key as one string, for use in a set or map. */
 export const recordName = ({ resource, key }: { readonly resource: string; readonly key: string }): string =>
   JSON.stringify([resource, key]);
 
@@ -91,12 +90,12 @@ export class Checkpoint {
     return new Checkpoint(options, await checkpoints.state(options.source), new Map(quarantined));
   }
 
-  /** Whether storing any record failed the last time. */
+  /** Whether the quarantine has entries. */
   get hasQuarantined(): boolean {
     return this.#quarantined.size > 0;
   }
 
-  /** Whether storing a record failed the last time. */
+  /** Whether the quarantine has an entry with this resource and key. */
   isQuarantined(resource: string, key: string): boolean {
     return this.#quarantined.has(recordName({ resource, key }));
   }
@@ -141,20 +140,22 @@ export class Checkpoint {
   }
 
   /**
-   * Runs work on the progress of a resource, one at a time: otherwise, a page of a walk that began before a refresh
-   * would be taken for a page of the new walk.
+   * Runs work that changes the progress of a resource. Calls for one resource run one after the other: otherwise, a page of a walk
+   * that began before a refresh could be mistaken for a page of the new walk.
    */
   fetchInTurn<T>(resource: string, work: () => Promise<T>): Promise<T> {
     return this.applyInTurn(resource, () => work().finally(() => this.countRead()));
   }
 
-  /** The same for work that stores data received earlier: it reports whether it has requested anything. */
+  /**
+   * Like `fetchInTurn`, for work that stores data received earlier. The work itself calls `countRead` if it has requested anything.
+   */
   applyInTurn<T>(resource: string, work: () => Promise<T>): Promise<T> {
     return this.#resources.getOrInsertComputed(resource, () => new PromiseQueue()).run(work);
   }
 
   /**
-   * How often data was requested and stored. Data that was requested at a different count may be older than what is
+   * Counts how often requested data has been stored. Data that was requested at a lower count may be older than the data that is
    * stored now.
    */
   get reads(): number {
@@ -165,14 +166,14 @@ export class Checkpoint {
     this.#reads++;
   }
 
-  /** Records that a step was completed, and when it began. */
+  /** Stores when the last completed run of a step began. */
   async recordStepDone(step: keyof Schedule, begun: number): Promise<void> {
     await this.runExclusively((commit) =>
       commit({ state: { schedule: { ...this.get('schedule'), [step]: begun } } }),
     );
   }
 
-  /** The next purge is due, and the age of the download before it counts from its own end. */
+  /** Makes the next purge due now, by removing the times of the last purge and of the last download. */
   async requestPurge(): Promise<void> {
     await this.runExclusively((commit) => {
       const { purge: _, downloaded: __, ...schedule } = this.get('schedule') ?? {};
@@ -229,7 +230,7 @@ const toQuarantinedRecord = (dictionary: Dictionary, entry: QuarantineEntry): Qu
   return { resource, key, subject: subjectOf(dictionary, entry), pending: pendingReason(entry) };
 };
 
-/** What the store rejected, with the names of its parent. */
+/** The records that the store rejected, as quarantine entries. */
 function rejectedOf({ records = [] }: CopyChange, { rejected }: WriteReport): readonly QuarantineEntry[] {
   if (rejected.length === 0) return [];
   const payloads = new Map<string, string>();
@@ -256,10 +257,10 @@ export async function replicaSources(store: Store): Promise<readonly string[]> {
   return (await store.checkpoints.sources()).filter((name) => !name.includes(':'));
 }
 
-/** Beyond the number of any sweep. */
+/** Larger than the number of any sweep. */
 const ANY_SWEEP = 2_147_483_647;
 
-/** Deletes the marks of sweeps before one, by default of all. */
+/** Deletes the marks of the sweeps before a given one; by default, all marks. */
 export async function deleteMarks(
   { checkpoints }: Pick<Store, 'checkpoints'>,
   source: string,
@@ -272,7 +273,7 @@ export async function deleteMarks(
 /** The number of keys per read of a walk over stored records. */
 const STORED_KEYS = 1000;
 
-/** The stored keys of a source in their order, in groups. */
+/** The keys of all records that are stored from a source, in ascending order, in groups. */
 export async function* storedKeys(
   { name, store }: { readonly name: string; readonly store: Store },
   resource: string,
@@ -300,7 +301,7 @@ export async function deleteUnreadableNotes(store: Store, source: string, lease:
   await store.checkpoints.commit(source, { lease: lease(), state });
 }
 
-/** The unreadable notes on any source, in words. */
+/** A sentence for each unreadable note on any source. */
 export async function describeUnreadableNotes(store: Store): Promise<readonly string[]> {
   const found: string[] = [];
   for (const source of await replicaSources(store)) {

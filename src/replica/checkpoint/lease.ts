@@ -1,6 +1,6 @@
 /**
- * The lease of a source: one process at a time writes its copy. The lease is taken, renewed while nothing is committed,
- * and released. It knows nothing of what is copied.
+ * The lease of a source: only the process that holds it writes the copy. This module acquires the lease, renews it while nothing is
+ * committed, and releases it. It does not know what is copied.
  */
 import { platError } from '../../errors/index.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -8,7 +8,7 @@ import { type Lease, LeaseLost } from '../../store/checkpoint/checkpoints.ts';
 import type { Store } from '../../store/store.ts';
 import { displayName, type Processes, realProcesses } from './processes.ts';
 
-/** A dead process loses its source after this time; a living one renews its lease much sooner. Milliseconds. */
+/** Milliseconds after which a lease that is not renewed expires. A live process renews its lease much sooner. */
 export const LEASE_DURATION = 60_000;
 /** How far the clocks of hosts that share a store may differ. */
 const MAX_CLOCK_SKEW = 600_000;
@@ -22,7 +22,7 @@ export interface AcquiredSource {
   readonly release: () => Promise<void>;
 }
 
-/** Who acquires a source: the same acquirer can acquire again what it could not release. */
+/** Identifies who acquires a source. An acquirer that failed to release a source can acquire it again. */
 interface Acquirer {
   readonly name: string;
   readonly clock: Clock;
@@ -37,7 +37,8 @@ export const newAcquirer = (
 ): Acquirer => ({ name: processes.name(), clock, processes, signal });
 
 /**
- * Acquires a source. A process of this host that is dead loses it immediately, any other when its lease ends.
+ * Acquires a source. If the current holder is a dead process of this host, it loses the lease immediately; any other holder loses
+ * it when the lease expires.
  * @throws PlatError `failed` if another process is working on this source
  */
 export async function acquireSource(
@@ -72,7 +73,7 @@ export async function acquireSource(
 }
 
 /**
- * Runs work while this process has the source, and releases the source afterwards.
+ * Runs work while this process holds the lease of a source, and releases the lease afterwards.
  * @throws LeaseLost as soon as another process has acquired it
  */
 export async function whileAcquired<T extends string>(
@@ -104,7 +105,7 @@ export async function whileAcquired<T extends string>(
     throw lost.signal.aborted ? lost.signal.reason : error;
   } finally {
     ended.abort();
-    // A renewal that is being committed ends while this process has the source.
+    // Wait for a renewal in progress before the lease is released.
     await renewing;
     // If the store is unreachable, the lease expires by itself.
     if (!lost.signal.aborted) await release().catch(() => undefined);

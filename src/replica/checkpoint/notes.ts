@@ -1,6 +1,6 @@
 /**
- * The notes that a store keeps on a source, by name, and their shapes. A note in another format, written by a person or by disk
- * damage, is reported by name. It knows nothing of when notes change.
+ * The notes that a store keeps on a source, by name, and their shapes. A note in another format, due to a manual edit or disk
+ * damage, is reported by name. This module does not know when notes change.
  */
 import { platError } from '../../errors/index.ts';
 import { UnreadableState } from '../../records/damage.ts';
@@ -20,19 +20,19 @@ import {
 import { CAPABILITIES, CHANGE_METHODS } from '../source/source.ts';
 import { WORK_LOG } from './work-log.ts';
 
-/** How a watch learns of changes. Moments are milliseconds since 1970 on the consumer's clock. */
+/** The method by which a watch learns of changes. Times are milliseconds since 1970 on the consumer's clock. */
 const FOLLOWING = object({
   way: oneOf(...CHANGE_METHODS, 'windows'),
-  /** Since when. */
+  /** When the watch began to use the method. */
   since: number,
-  /** Why no better way is in use. */
+  /** Why no better method is in use. */
   reason: optional(text),
 });
 export type Following = Shaped<typeof FOLLOWING>;
 
 /**
- * Deletions that the source reported within a while: like a purge, they may not exceed a share without a person's
- * consent.
+ * The deletions that the source reported within a period. As with a purge, they must not exceed a share of the records without the
+ * operator's consent.
  */
 const DELETIONS = object({
   /** Milliseconds since 1970 on the consumer's clock. */
@@ -46,19 +46,22 @@ export type Deletions = Shaped<typeof DELETIONS>;
 
 /** Changes that the source reported without a gap. */
 const CHAIN = object({
-  /** Whose position it is. */
+  /** The method that the position belongs to. */
   way: oneOf(...CHANGE_METHODS),
   /** The collections whose changes were requested from the source. */
   resources: listOf(text),
-  /** Of these, those whose changes it does not report; absent: none. Stores have it under this name. */
+  /**
+   * Those of `resources` whose changes the source does not report; absent if it reports all. The name of the member is part of the
+   * stored format.
+   */
   untold: optional(listOf(text)),
-  /** Everything up to here is in the copy, or pending. */
+  /** All changes up to this position are in the copy, or pending. */
   position: text,
-  /** The sequence was broken: everything is to be read again. */
+  /** The sequence was interrupted, so everything has to be read again. */
   isBroken: optional(flag),
   /**
-   * When the copy was last known to be level with the source by the chain alone, in milliseconds since 1970 on the consumer's
-   * clock.
+   * When the copy was last known to be up to date with the source by reported changes alone, in milliseconds since 1970 on the
+   * consumer's clock.
    */
   level: optional(number),
   /** Recent deletions, by resource. */
@@ -67,13 +70,13 @@ const CHAIN = object({
 export type Chain = Shaped<typeof CHAIN>;
 
 /**
- * The foundation of a chain: everything was in the copy once. Changes from before the chain are, after a window that ends later and
- * a sweep that began later, or after a download into an empty copy.
+ * The foundation of a chain: the copy must have been complete once. It contains all changes from before `since` as soon as a window
+ * has ended after `since` and a sweep has begun after `since`. A download into an empty copy needs neither.
  */
 const FOUNDATION = object({
-  /** On the source's clock. */
+  /** The time, on the source's clock, from which on the reported changes are complete. */
   since: text,
-  /** Collections without stored records at that time, which therefore need neither a window nor a sweep. */
+  /** Collections that had no stored records at that time, and therefore need neither a window nor a sweep. */
   fresh: listOf(text),
 });
 export type Foundation = Shaped<typeof FOUNDATION>;
@@ -104,56 +107,65 @@ const TROUBLES = mapOf(
     last: number,
     attempts: number,
     reason: text,
-    /** Whether it is not expected to resolve by itself: a refused key, a redirect, an address that does not exist. */
+    /**
+     * Whether the problem is not expected to resolve by itself, such as a refused key, a redirect, or an address that does not
+     * exist.
+     */
     lasting: flag,
   }),
 );
 export type Troubles = Shaped<typeof TROUBLES>;
 
-/** A kind of trouble, once or several times in a row. Moments are milliseconds since 1970. */
+/** One kind of problem, which occurred once or several times in a row. Times are milliseconds since 1970. */
 const TROUBLE_ENTRY = object({
   kind: oneOf('retry', 'failed', 'recovered', 'again', 'refresh', 'unsure', 'doubt', 'clock'),
   since: number,
   last: number,
   times: number,
   reason: text,
-  /** Of which step or collection; absent: of the source. */
+  /** The step or collection that it concerns; absent if it concerns the source. */
   of: optional(text),
 });
 export type TroubleEntry = Shaped<typeof TROUBLE_ENTRY>;
 
-/** The fingerprint of a copy whose source now has another address. */
+/** Stored as the fingerprint of a copy whose source has moved to another address. */
 export const ANOTHER_SOURCE = 'another source';
-/** The fingerprint of a source that does not describe its fields, as it is stored. */
+/** Stored as the fingerprint of a source that does not describe its fields. */
 export const UNDESCRIBED = 'untold';
 
-/** Notes on a collection or resource, whose name follows theirs. */
+/** Notes on a collection or resource. The name of the note is followed by the name of the collection or resource. */
 const OF_COLLECTIONS = {
   load: LOAD_STATE,
   sweep: SWEEP_STATE,
-  /** The newest records of a resource as the source returned them, the newest first. */
+  /** The newest records of a resource as the source returned them, newest first. */
   witnesses: listOf(WITNESS),
   /** The work on a collection in the last day. */
   log: WORK_LOG,
 };
 
-/** Notes on the source. Moments are milliseconds since 1970 on the consumer's clock. */
+/** Notes on the source. Times are milliseconds since 1970 on the consumer's clock. */
 const OF_SOURCE = {
   schedule: SCHEDULE,
   /** The identity of the source: interface, host and path. */
   identity: text,
   capabilities: CAPABILITIES,
-  /** Digests of what the source showed: its fields and record visibility, and its complete metadata. */
+  /**
+   * Digests of what the source last showed. `fingerprint` covers its fields and the visibility of records, `revision` its complete
+   * metadata.
+   */
   fingerprint: text,
   revision: text,
-  /** Of a plat source: changes if it went back in time. */
+  /** Of a plat source: changes if its store was restored to an earlier state. */
   epoch: text,
   /** When a source without epochs was last found to have been restored to an earlier state. */
   wentBack: number,
   masks: MASKS,
-  /** `files` once the files of all listings are pending. */
+  /** `files` once the files of all listings have been made pending. */
   media: oneOf('records', 'files'),
-  /** Collections that are read again because something else wrote into the copy: until then, no stored hash counts. */
+  /**
+   * Collections that are being read again because something else wrote into the copy. Until this is complete, their stored hashes
+   * are not trusted.
+   */
   doubted: listOf(text),
   /** Fields that the source has and the replica omits, `Resource.Field`. */
   ignored: listOf(text),
@@ -162,7 +174,7 @@ const OF_SOURCE = {
   lately: listOf(TROUBLE_ENTRY),
   /** The current method by which a watch learns of changes. */
   following: FOLLOWING,
-  /** Up to where the changes that the source reported are in the copy. */
+  /** How far the changes that the source reported have been applied to the copy. */
   chain: CHAIN,
   foundation: FOUNDATION,
   /** The start position of changes, for a source that returns it only at the end of a complete walk. */
@@ -183,7 +195,7 @@ const unreadable = (name: string, value: unknown): string => {
   return `what it keeps of a source as "${name}" is ${what} ("plat replicate --refresh" recreates it)`;
 };
 
-/** The names of unreadable notes, with the reasons. */
+/** The names of the unreadable notes, each with the reason. */
 export const unreadableNotes = (notes: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> =>
   new Map(
     Object.entries(notes).flatMap(([name, value]) =>
@@ -192,7 +204,7 @@ export const unreadableNotes = (notes: Readonly<Record<string, unknown>>): Reado
   );
 
 /**
- * A note in the format of its name; undefined if there is none.
+ * A note, validated by the shape of its name; undefined if there is none.
  * @throws PlatError `storeDamaged` if it has another format
  */
 export function readNote<N extends keyof Notes>(
@@ -205,7 +217,7 @@ export function readNote(notes: Readonly<Record<string, unknown>>, name: string)
   throw platError('storeDamaged', { store: 'The store', reason: unreadable(name, value) });
 }
 
-/** The same for a note that nothing depends on: also undefined if it has another format. */
+/** Like `readNote`, for a note that nothing depends on: undefined also if the note has another format. */
 export function readNoteIfValid<N extends keyof Notes>(
   notes: Readonly<Record<string, unknown>>,
   name: N,

@@ -1,7 +1,7 @@
 /**
- * Names processes so that another process of the same host can determine whether they are alive. A name contains host
- * and process ID, and the boot, the namespace of the ID, and the start time of the process, since IDs are reused. A
- * process about which nothing is known counts as alive, so that no process loses a lease by mistake.
+ * Names processes so that another process of the same host can determine whether they are alive. A name contains host and process
+ * ID, and the boot, the namespace of the ID, and the start time of the process, since IDs are reused. A process about which nothing
+ * is known is considered alive, so that no process loses a lease by mistake.
  */
 
 import { hash, randomBytes } from 'node:crypto';
@@ -11,7 +11,7 @@ import { codeOf } from '../../shared/error-code.ts';
 
 /** What this process knows about itself and about other processes of its host. */
 export interface Processes {
-  /** A name for one holder in this process, unlike any other. */
+  /** Creates a unique name for a lease holder in this process. */
   name(): string;
   /** Whether the process with a name is certainly dead. */
   isDead(name: string): boolean;
@@ -28,15 +28,15 @@ export interface Host {
   exists(pid: number): boolean;
 }
 
-/** `host:pid:random`, and where they are known `:boot and namespace:begin`. */
+/** `host:pid:random`, followed by `:boot and namespace:start time` if they are known. */
 const NAME = /^(?<shown>.*:(?<pid>\d+):[0-9a-f]{8})(?::(?<realm>[\w-]{12}):(?<begin>\d+))?$/;
 
 /** The field with the start time in `/proc/<pid>/stat`, counted from the state, which follows the program in parentheses. */
 const BEGIN = 19;
-/** States of a process that has ended, but for which its parent has not waited yet. */
+/** The states of a process that has ended and whose parent has not waited for it yet (zombies). */
 const ENDED: ReadonlySet<unknown> = new Set(['Z', 'X']);
 
-/** The part of a holder's name that is for people. */
+/** The part of a holder's name that is shown to users. */
 export const displayName = (name: string): string => NAME.exec(name)?.groups?.shown ?? name;
 
 export function processesOf(host: Host): Processes {

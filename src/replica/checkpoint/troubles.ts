@@ -1,7 +1,7 @@
 /**
- * What a watch currently cannot do, or why the last run failed, and the problems with a source in the last day, including retries:
- * kept in the store so that `plat status`, probes and the console, in other processes, can show them. It knows nothing of how a watch
- * continues.
+ * The current problems of a watch, or the reason why the last run failed, and the problems with a source in the last day, including
+ * retries. They are kept in the store so that other processes (`plat status`, probes, the console) can show them. This module does
+ * not know how a watch continues.
  */
 import type { Clock } from '../../shared/clock.ts';
 import { messageOf } from '../../shared/error-code.ts';
@@ -11,7 +11,7 @@ import type { ReplicaEvent } from '../events.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { readNote, readNoteIfValid, type TroubleEntry, type Troubles } from './notes.ts';
 
-/** Characters of a reason that are kept, and of one of the last day. */
+/** The maximum number of characters of a reason: of a current problem, and of one of the last day. */
 const LONGEST_REASON = 500;
 const LONGEST_REASON_OF_DAY = 300;
 
@@ -35,7 +35,7 @@ export function recordTrouble(
   });
 }
 
-/** A step succeeded; without a step, everything did. */
+/** Clears the problem of a step that has succeeded; without `step`, those of all steps. */
 export function clearTrouble(store: Store, source: string, step?: string): Promise<void> {
   return store.checkpoints.exchange(source, 'troubles', (current): Troubles => {
     if (step === undefined) return {};
@@ -51,7 +51,7 @@ const MERGE_WINDOW = 10 * 60_000;
 
 type Trouble = Pick<TroubleEntry, 'kind' | 'reason' | 'of'>;
 
-/** The problem that an event reports; undefined if none. */
+/** The problem that an event reports; undefined if it reports none. */
 function troubleIn(event: ReplicaEvent): Trouble | undefined {
   switch (event.kind) {
     case 'retry':
@@ -72,7 +72,7 @@ function troubleIn(event: ReplicaEvent): Trouble | undefined {
   }
 }
 
-/** The entries with one more problem, limited to those of the last day. */
+/** The entries of the last day with one more problem. */
 function withTrouble(entries: readonly TroubleEntry[], trouble: Trouble, now: number): TroubleEntry[] {
   const reason = trouble.reason.slice(0, LONGEST_REASON_OF_DAY);
   const kept = entries.filter(({ last }) => last > now - DAY);
@@ -89,8 +89,8 @@ function withTrouble(entries: readonly TroubleEntry[], trouble: Trouble, now: nu
 }
 
 /**
- * Records what a listener receives, in order. A problem that cannot be written is omitted: the log of the process has it, and the
- * copy continues.
+ * Stores the problems among the events that it receives, in order. A problem that cannot be stored is dropped: it is also in the
+ * log of the process, and the copy continues.
  */
 export class TroubleLog {
   readonly #store: Pick<Store, 'checkpoints'>;
@@ -112,14 +112,14 @@ export class TroubleLog {
     void this.#writing.run(() => this.#write(trouble, now)).catch(() => undefined);
   }
 
-  /** Resolves when everything recorded has been written, as far as possible. */
+  /** Resolves when every problem received so far has been stored or dropped. */
   idle(): Promise<void> {
     return this.#writing.idle();
   }
 
   async #write(trouble: Trouble, now: number): Promise<void> {
     const { checkpoints } = this.#store;
-    // A name belongs to a source that has responded, not to one that was only configured.
+    // A source is in the store as soon as it has responded once; a source that is only configured, such as a mistyped one, is not.
     this.#isKnown ||= readNote(await checkpoints.state(this.#source), 'identity') !== undefined;
     if (!this.#isKnown) return;
     await checkpoints.exchange(this.#source, 'lately', (current) =>

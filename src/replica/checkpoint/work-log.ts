@@ -1,13 +1,13 @@
 /**
- * The work of a copy in the last day: its downloads, windows and purges, each written with the commit that begins or
- * ends it, so that any process with the store can show them. It is bounded: older entries are summarized by ten
- * minutes. It knows nothing of how notes are kept.
+ * The log of the downloads, windows and purges of a copy in the last day. Each is written by the commit that begins or ends it, so
+ * that any process with access to the store can show it. The log is bounded: entries that are no longer among the newest are
+ * summarized, one for each ten minutes. This module does not know how notes are stored.
  */
 import type { CheckpointChange } from '../../store/checkpoint/checkpoints.ts';
 import type { LoadEvent, LoadState, SweepEvent, SweepState } from '../machine/states.ts';
 import { listOf, number, object, oneOf, optional, type Shaped, text } from '../shape.ts';
 
-/** Work on a collection; durations and moments in milliseconds, on the consumer's clock. */
+/** Work on a collection. Times and durations are in milliseconds, on the consumer's clock. */
 const WORK = object({
   work: oneOf('download', 'window', 'purge'),
   began: number,
@@ -17,18 +17,18 @@ const WORK = object({
   ended: optional(number),
   /** Received records, or keys of a purge. */
   rows: number,
-  /** How often a walk had to start over, or was repeated for certainty. */
+  /** How often a walk had to start over, or was repeated to confirm its result. */
   again: number,
   /** Of a window: its bounds on the source's clock. */
   from: optional(text),
   to: optional(text),
   /** Of a purge: the number of records that it deleted, or would have deleted without the guard. */
   deleted: optional(number),
-  /** The first of the deleted records. */
+  /** The first few of the deleted records. */
   removed: optional(listOf(object({ resource: text, key: text }))),
-  /** The number of pieces of work of one kind that this entry summarizes; absent for one. */
+  /** The number of downloads, windows or purges that this entry summarizes; absent for a single one. */
   times: optional(number),
-  /** The time that all of them took. */
+  /** The total time that they took. */
   took: optional(number),
 });
 export type WorkEntry = Shaped<typeof WORK>;
@@ -39,9 +39,9 @@ export type WorkLog = Shaped<typeof WORK_LOG>;
 const DAY = 24 * 3_600_000;
 /** The number of newest entries that are kept individually. */
 const DETAILED = 60;
-/** Milliseconds of older work that one entry summarizes. */
+/** The length of the period that one summarizing entry covers, in milliseconds. */
 const SLOT = 10 * 60_000;
-/** A day of slots of each kind, and the newest entries. */
+/** Enough for a day of summarizing entries of each kind, and the newest entries. */
 const MAX_ENTRIES = 500;
 /** The number of removed records that are named. */
 const NAMED = 20;
@@ -157,7 +157,7 @@ function compactLog(log: WorkLog, now: number): WorkLog {
 
 const tookOf = ({ took, began, ended = began }: WorkEntry): number => took ?? ended - began;
 
-/** Two pieces of work of one kind as one entry. */
+/** Combines two entries of the same kind of work. */
 function mergeEntries(one: WorkEntry, other: WorkEntry): WorkEntry {
   const { from = other.from } = one;
   const { to = one.to, ended = one.ended } = other;

@@ -10,24 +10,24 @@ import type { PageSize } from './page-size.ts';
 
 /** The treatment of fields that the dictionary does not have. */
 export type DriftPolicy =
-  /** They become custom fields of the replica. */
+  /** The fields become custom fields of the replica. */
   | 'evolve'
   /** A record with such a field is quarantined. */
   | 'freeze'
-  /** They are omitted and reported. */
+  /** The fields are omitted and reported. */
   | 'discard';
 
 /** The settings of a copy, the same for all of its steps. */
 export interface CopySettings {
   readonly drift: DriftPolicy;
   /**
-   * Fields that have windows of their own in addition to the source's, for a source in which a photo moves nothing
-   * else.
+   * Fields with windows of their own in addition to the source's window field, for a source in which a changed photo moves only its
+   * own timestamp.
    */
   readonly alsoWindow: readonly string[];
   /** The largest share of the stored records that one purge deletes, from 0 to 1. */
   readonly purgeShare: number;
-  /** Deletes regardless of the share. */
+  /** Whether a purge may exceed the share. */
   readonly force: boolean;
 }
 
@@ -43,8 +43,8 @@ export interface Copy {
   readonly signal: AbortSignal;
   /** Where media files are stored; absent: records only. */
   readonly files?: MediaFolder;
-  /** From where these files may be downloaded; absent: from the public internet. */
+  /** The hosts from which these files may be downloaded; absent: only those of the public internet. */
   readonly filesEgress?: Egress;
-  /** Each collection has its own, since the weight of their pages differs. */
+  /** The page size of a collection. Each collection has its own, since the records of some are much larger than those of others. */
   readonly sizeOf: (collection: string) => PageSize;
 }

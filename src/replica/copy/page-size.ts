@@ -1,19 +1,19 @@
-/** How many records a page has. It knows nothing of their content. */
+/** The number of records that are requested per page. This module does not know the content of records. */
 import type { Listener } from '../events.ts';
 
 const SMALLEST_SIZE = 10;
-/** The minimum size of pages that are too large for the consumer itself. */
+/** The minimum size if the consumer itself considers the pages too large. */
 const SMALLEST_SIZE_IF_LARGE = 2;
-/** Records of the first page: their size is not known yet. */
+/** The number of records on the first page, when their size is not known yet. */
 const FIRST = 50;
-/** Characters of a response above which pages are made smaller, so that little waits in memory. */
+/** The number of characters of a response above which pages are made smaller, so that they take little memory. */
 export const HEAVY_RESPONSE = 3_000_000;
 /** Consecutive pages that must succeed before the size grows again. */
 const GOOD_PAGES = 10;
 
 /**
- * How many records are requested at once: as many as are permitted and practical, halved if that was too much for the
- * source, and growing back slowly.
+ * The number of records that are requested at once: as many as the source permits and as is practical, halved after a request that
+ * was too much for the source, and then growing back slowly.
  */
 export class PageSize {
   #allowed: number;
@@ -38,7 +38,7 @@ export class PageSize {
     return this.#size;
   }
 
-  /** Halves the size. @returns false when it cannot be smaller */
+  /** Halves the size. @returns false if it has reached its minimum */
   shrink(reason: 'slow' | 'large'): boolean {
     const floor = Math.min(this.#allowed, reason === 'large' ? SMALLEST_SIZE_IF_LARGE : SMALLEST_SIZE);
     if (this.#size <= floor) return false;
@@ -48,9 +48,8 @@ export class PageSize {
   }
 
   /**
-   * Halves the size after a page was rejected. The page may have been too large, unless one of this size succeeded
-   * before. The first page of a walk is tried with a smaller size in any case, since a source may accept less than
-   * before.
+   * Halves the size after a page was rejected. Unless a page of this size has succeeded before, the page may have been too large.
+   * The size of the first page of a walk is halved in any case, since the source may have lowered its limit.
    * @returns false if the size is not the reason
    */
   shrinkAfterRejection(isFirstPage: boolean): boolean {
@@ -68,11 +67,11 @@ export class PageSize {
     this.#rejected = undefined;
   }
 
-  /** A page succeeded. @param weight characters of the response @param rows records in it */
+  /** Records that a page was read. @param weight characters of the response @param rows records in it */
   recordSuccess(weight: number, rows: number): void {
     this.#proven = Math.max(this.#proven, this.#size);
     if (this.#rejected !== undefined) {
-      // This is what the source accepts: no more is requested again.
+      // The source accepts this size after it rejected a larger one, so a larger one is not requested again.
       this.#allowed = this.#size;
       this.#proven = this.#size;
       this.#largest = Math.min(this.#largest, this.#size);
@@ -97,7 +96,7 @@ export class PageSize {
     const before = this.#size;
     this.#size = size;
     this.#good = 0;
-    // Every page has its own weight, so small steps, and steps back up, are not reported.
+    // Pages of the same size differ in weight, so small reductions and increases are not reported.
     if (size * 4 < before * 3) this.#report({ kind: 'page-size', size });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What has to be requested separately from the source: records that are not stored, sub-resources that do not arrive
- * with their listing, media files. It decides what is pending and why; it makes no requests.
+ * Determines what has to be requested separately from the source, and why: records that are not stored, sub-resources that do not
+ * arrive with their listing, and media files. This module makes no requests.
  */
 import { isStorableKey, KEY_LIMIT } from '../../records/parsed-record.ts';
 import type { Keys, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
@@ -11,10 +11,10 @@ import type { Copy } from './copy.ts';
 import { CHILDREN, entryName, nameOfPayload, type PendingFetch, RECORD } from './quarantine-entry.ts';
 import type { Intake } from './read-page.ts';
 
-/** The reason for examining listings: their media records may have other files than before. */
+/** The reason of fetches for media files: the media records of a listing may have other files than before. */
 export const FILES = 'files';
 
-/** Why listings of a download are requested again; empty if everything arrives with them. */
+/** The reasons for which the listings of a download are requested again; empty if everything arrives with them. */
 export function reasonsToFetchSeparately(capabilities: Capabilities, resource: string): readonly string[] {
   const { interface: kind, children, expansions } = capabilities;
   if (resource !== 'Property' || children === 'none') return [];
@@ -26,7 +26,8 @@ export function reasonsToFetchSeparately(capabilities: Capabilities, resource: s
 
 const OPEN_HOUSES = ['OpenHousesChangeTimestamp'];
 /**
- * The timestamps that show when a collection of a listing changed (specification 4.4, rule 3). The others have none.
+ * The timestamps of a listing that show when one of its collections changed (specification 4.4, rule 3). Collections that are not
+ * listed here have none.
  */
 const TIMESTAMPS_OF: Readonly<Record<string, readonly string[]>> = {
   Media: ['PhotosChangeTimestamp', 'VideosChangeTimestamp', 'DocumentsChangeTimestamp'],
@@ -34,7 +35,7 @@ const TIMESTAMPS_OF: Readonly<Record<string, readonly string[]>> = {
   OpenHouses: OPEN_HOUSES,
 };
 
-/** The sub-resources of the listings in an update: those that changed, and those without a timestamp. */
+/** The collections of updated listings that have to be fetched: those that changed, and those without a timestamp. */
 export async function changedChildren(
   { feed, store }: Copy,
   resource: string,
@@ -50,7 +51,7 @@ export async function changedChildren(
     const moved = listings.filter(({ key, values }) => {
       const known = before.get(key);
       const timestamps = TIMESTAMPS_OF[why]?.filter((name) => typeof values[name] === 'string');
-      // A source without timestamps may have changed anything.
+      // Without a timestamp, the collection may have changed.
       if (known === undefined || timestamps === undefined || timestamps.length === 0) return true;
       return timestamps.some((name) => values[name] !== known[name]);
     });
@@ -58,7 +59,9 @@ export async function changedChildren(
   });
 }
 
-/** The sub-resources of listings, in halves if they are too large to be read together. */
+/**
+ * Requests the sub-resources of listings, with half as many listings per request whenever they are too large to be read together.
+ */
 export const fetchChildren = (
   feed: Source,
   keys: readonly string[],
@@ -71,7 +74,9 @@ export const fetchChildren = (
     (key) => entryName(key, CHILDREN),
   );
 
-/** Listings that are stored or deleted, if files are kept: their media may now have other files. */
+/**
+ * Pending fetches for the files of listings that are stored or deleted, if files are copied: their media may now have other files.
+ */
 export const pendingFiles = ({ files }: Pick<Copy, 'files'>, changed: readonly Keys[]): PendingFetch[] =>
   files === undefined
     ? []
@@ -79,7 +84,7 @@ export const pendingFiles = ({ files }: Pick<Copy, 'files'>, changed: readonly K
         .filter(({ resource }) => resource === 'Property')
         .map(({ resource, keys }) => ({ resource, keys, why: FILES }));
 
-/** Makes everything that is stored of a resource pending. */
+/** Makes all stored records of a resource pending. */
 export async function makeStoredPending(
   copy: Copy,
   resource: string,
@@ -90,7 +95,7 @@ export async function makeStoredPending(
   }
 }
 
-/** What can be requested. A record whose key is not valid here is quarantined instead. */
+/** Separates the fetches whose keys can be stored from the records whose keys cannot, which are quarantined instead. */
 export async function separateUnstorable(
   { checkpoint, store }: Pick<Copy, 'checkpoint' | 'store'>,
   wants: readonly PendingFetch[],
@@ -98,7 +103,7 @@ export async function separateUnstorable(
   if (wants.every(({ keys }) => keys.every(isStorableKey))) return { want: wants, quarantine: [] };
   const model = await store.model();
   const quarantine = wants.flatMap(({ resource, keys, why }) => {
-    if (why !== RECORD) return []; // its record is there, or is quarantined itself
+    if (why !== RECORD) return []; // its record is stored, or quarantined itself
     const { key: field } = model.resource(resource);
     const reason = `${field} takes at most ${KEY_LIMIT} characters and no control characters`;
     return keys
@@ -112,7 +117,7 @@ export async function separateUnstorable(
   return { want, quarantine };
 }
 
-/** The names of all sub-resources of listings in the quarantine. */
+/** The names of the quarantine entries for sub-resources of listings. */
 export function quarantinedChildren(
   { checkpoint, feed }: Pick<Copy, 'checkpoint' | 'feed'>,
   resource: string,

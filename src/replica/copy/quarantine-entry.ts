@@ -1,6 +1,6 @@
 /**
- * Entries of the quarantine: the names of data without a valid key, and the record of the source that an entry
- * concerns. By that record, and not by its own name, a copy learns that the source no longer has it.
+ * Entries of the quarantine: the names of entries for data without a valid key, and the source record that an entry concerns. A
+ * copy finds out whether an entry is obsolete by this record, not by the name of the entry.
  */
 import { hash } from 'node:crypto';
 import type { Dictionary } from '../../dictionary/index.ts';
@@ -8,20 +8,21 @@ import { isStorableKey } from '../../records/parsed-record.ts';
 import { isObject, type JsonObject, tryParseJson } from '../../shared/json.ts';
 import type { Keys, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 
-/** The reason of entries for a complete record; any other is the name of a collection, or `children` for all. */
+/** The reason for requesting a complete record. Any other reason is the name of a collection, or `children` for all collections. */
 export const RECORD = 'record';
 export const CHILDREN = 'children';
 
-/** Keys that are to be requested from the source, and why. */
+/** Keys that have to be requested from the source, and the reason. */
 export type PendingFetch = Keys & { readonly why: string };
 
 /**
- * The quarantine name of data that was requested and could not be returned: a record under its key, sub-resources of a
- * listing under a name of their own, so that the listing may be stored in the meantime and nothing is forgotten.
+ * The name of the quarantine entry for data that was requested and that the source could not return. An entry for a record has the
+ * key of the record; an entry for sub-resources of a listing has a name of its own, so that it remains when the listing itself is
+ * stored.
  */
 export const entryName = (key: string, why: string): string => (why === RECORD ? key : `${key}/${why}`);
 
-/** An entry for requested data that the source could not return. */
+/** The quarantine entry for requested data that the source could not return. */
 export const pendingEntry = (
   resource: string,
   key: string,
@@ -34,23 +35,23 @@ export const pendingEntry = (
   payload: JSON.stringify({ wanted: why, key }),
 });
 
-/** The name of received data without a valid key: that of its record, or of the key if only the key was received. */
+/** The entry name for received data without a valid key, derived from the record, or from the key if only the key was received. */
 export const nameOfPayload = (payload: string): string =>
   `#${hash('sha256', payload, 'base64url').slice(0, 16)}`;
 
 const NAMELESS = /^#[\w-]{16}$/;
 
-/** A key as marks and the quarantine call it: an invalid key goes by another name. */
+/** The name under which marks and the quarantine store a key: an invalid key is replaced by a hash. */
 export const storableName = (key: string): string => (isStorableKey(key) ? key : nameOfPayload(key));
 
-/** A record that the source returns separately. */
+/** The source record that an entry concerns: one that the source returns by itself. */
 export interface Subject {
   readonly resource: string;
-  /** Absent if it is unknown which one. */
+  /** Absent if it is unknown which record it is. */
   readonly key?: string;
 }
 
-/** The reason for which the missing data was requested; undefined for received data. */
+/** The reason for which the data of an entry was requested; undefined if the entry is for received data. */
 export function pendingReason({ payload }: Pick<QuarantineEntry, 'payload'>): string | undefined {
   const { wanted } = parsePayload(payload);
   return typeof wanted === 'string' ? wanted : undefined;

@@ -1,6 +1,6 @@
 /**
- * Converts the records of a page to records of the dictionary: removes masks and incomplete collections, declares
- * fields that the dictionary lacks, and quarantines what cannot be stored. It stores no record.
+ * Converts the records of a page to records of the dictionary: removes masks and incomplete collections, declares fields that the
+ * dictionary lacks, and quarantines data that cannot be stored. It stores no records.
  */
 import type { StoreModel } from '../../compile/model.ts';
 import { type Dictionary, type Field, findNavigation, type Resource } from '../../dictionary/index.ts';
@@ -28,7 +28,7 @@ import {
 export interface Intake {
   /** Records by resource, each key once. */
   readonly records: readonly { readonly resource: string; readonly records: readonly ParsedRecord[] }[];
-  /** Records that the source wants deleted. */
+  /** Records that the source wants replicas to delete. */
   readonly remove: readonly Keys[];
   readonly quarantine: readonly QuarantineEntry[];
   /** Collections that were received incompletely, by listing. */
@@ -41,16 +41,17 @@ interface Draft {
   readonly quarantine: QuarantineEntry[];
   readonly partial: { readonly key: string; readonly collection: string }[];
   readonly unknown: Map<string, UnknownField>;
-  /** Fields whose values were in another form than the dictionary's. */
+  /** Fields whose values were converted from another form than the dictionary's. */
   readonly lenient: Map<string, LenientField>;
 }
 
-/** The parts of a copy with which a page is read. */
+/** The parts of a copy that reading a page needs. */
 type Reader = Pick<Copy, 'store' | 'checkpoint' | 'settings' | 'report'>;
 
 /**
- * Reads the records of a page as the dictionary defines them, after declaring missing fields. What cannot be stored is
- * quarantined as received, and the rest of the page is stored. Of two records with one key, the later counts.
+ * Declares the fields that the dictionary lacks, and converts the records of a page to records of the dictionary. Data that cannot
+ * be stored is quarantined as received, and the rest of the page is stored. If two records have the same key, the later one is
+ * used.
  */
 export async function readPageDeclaringFields(
   copy: Reader,
@@ -63,10 +64,10 @@ export async function readPageDeclaringFields(
   return hasGrown ? (await readPage(copy, page)).intake : intake;
 }
 
-/** What has been reported for each copy while it runs. */
+/** The fields that have already been reported, for each copy of this process. */
 const reportedOf = memoizePerObject((_: Reader['checkpoint']) => new Set<string>());
 
-/** Reports once for each field that its values are converted from another form. */
+/** Reports, once for each field, that its values are converted from another form. */
 function reportLenient({ checkpoint, report }: Reader, lenient: readonly LenientField[]): void {
   if (lenient.length === 0) return;
   const known = reportedOf(checkpoint);
@@ -77,7 +78,7 @@ function reportLenient({ checkpoint, report }: Reader, lenient: readonly Lenient
   }
 }
 
-/** The records of a page, and their fields that the dictionary does not have. */
+/** Reads the records of a page, and collects the fields that the dictionary does not have. */
 export async function readPage(
   { store, settings }: Pick<Copy, 'store' | 'settings'>,
   { items, broken }: Pick<SourcePage, 'items' | 'broken'>,
@@ -152,7 +153,7 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
   for (const collection of partial) draft.partial.push({ key: record.key, collection });
   const records = draft.records.getOrInsertComputed(resource.name, () => new Map());
   draft.remove.get(resource.name)?.delete(record.key);
-  records.delete(record.key); // the later one stands at its own place in the page
+  records.delete(record.key); // the later record keeps its own place in the page
   records.set(record.key, item.onlyChildren ? { ...record, onlyChildren: true } : record);
 }
 
@@ -176,7 +177,10 @@ async function declareUnknownFields(copy: Reader, unknown: readonly UnknownField
 const NEXT_LINK = /^(.+)@(?:odata\.)?nextLink$/;
 const COUNT = /^(.+)@(?:odata\.)?count$/;
 
-/** The collection that an annotation calls incomplete: by a link to the rest, or by a larger number of members. */
+/**
+ * The collection that an annotation shows to be incomplete, by a link to the rest or by a count that is larger than its number of
+ * members.
+ */
 function incomplete(json: JsonObject, annotation: string): string | undefined {
   const counted = COUNT.exec(annotation)?.[1];
   if (counted === undefined) return NEXT_LINK.exec(annotation)?.[1];
@@ -185,8 +189,8 @@ function incomplete(json: JsonObject, annotation: string): string | undefined {
 }
 
 /**
- * A record without masks and without incomplete collections, which would delete their missing members. A record that
- * has neither is returned unchanged.
+ * Removes masks and incomplete collections from a record; storing an incomplete collection would delete its missing members. A
+ * record that has neither is returned unchanged.
  */
 function clean(given: JsonObject): { readonly json: JsonObject; readonly partial: readonly string[] } {
   let copy: Record<string, unknown> | undefined;
@@ -216,16 +220,15 @@ function cleanList(list: readonly unknown[]): readonly unknown[] {
   return cleaned.includes(MASK) ? cleaned.filter((member) => member !== MASK) : cleaned;
 }
 
-/** The list with every member changed; the same list if none is. */
+/** Like `map`, but returns the same list if no member changes. */
 function mapIfChanged(list: readonly unknown[], change: (member: unknown) => unknown): readonly unknown[] {
   const changed = list.map(change);
   return changed.some((member, index) => member !== list[index]) ? changed : list;
 }
 
 /**
- * A record in which values of custom text fields that are not texts are JSON, since the type of such a field may be a
- * guess. The same object if nothing has to change. Other forms of values are converted where every record is read
- * (records/lenient.ts).
+ * Replaces values of custom text fields that are not strings by their JSON, since the type of such a field may be a guess. Returns
+ * the same object if nothing has to change. Other conversions of values apply to every record, and are in records/lenient.ts.
  */
 function stringifyGuessedTexts(resource: Resource, json: JsonObject, dictionary: Dictionary): JsonObject {
   if (!hasGuessedTexts(dictionary)) return json;
@@ -243,7 +246,7 @@ function stringifyGuessedTexts(resource: Resource, json: JsonObject, dictionary:
 const isGuessedText = ({ collection, custom, type }: Field): boolean =>
   !collection && custom !== undefined && type.kind === 'string';
 
-/** Whether the dictionary has a custom text field at all. */
+/** Whether the dictionary has any custom text field. */
 const hasGuessedTexts = memoizePerObject(({ resources }: Dictionary): boolean =>
   [...resources.values()].some(({ fields }) => [...fields.values()].some(isGuessedText)),
 );
@@ -268,7 +271,7 @@ function stringifyIfGuessed(
   );
 }
 
-/** A record in a given text form, read like one of a page, for another attempt to store it. */
+/** Reads a quarantined record in the same way as a record of a page, for another attempt to store it. */
 export const reparseRecord = (resource: Resource, json: unknown, model: StoreModel) =>
   parseRecord(
     resource,

@@ -1,6 +1,4 @@
-/**
- * Fields that a source has and the dictionary lacks: they are declared, as far as there is room and their names permit.
- */
+/** Declares the fields that a source has and the dictionary lacks, as far as there is room for them and their names are valid. */
 import type { StoreModel } from '../../compile/model.ts';
 import { type CustomFieldDeclaration, REPLICA_TIMESTAMP } from '../../dictionary/index.ts';
 import { PlatError } from '../../errors/index.ts';
@@ -11,7 +9,7 @@ import type { Store } from '../../store/store.ts';
 import type { Listener } from '../events.ts';
 import type { ForeignField } from '../source/source.ts';
 
-/** The group of fields that a source has and does not declare. */
+/** The group of fields that a source has but does not declare. */
 const GROUP = 'Source';
 const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
 
@@ -20,7 +18,7 @@ const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
  * columns, one of SQLite 2000.
  */
 export const MOST_FIELDS = 1500;
-/** The name under which all further fields of a resource are omitted if there is no room for them. */
+/** Stands for all further fields of a resource when there is no room for them. */
 const FURTHER = '*';
 
 /** A field that a record has and the dictionary lacks. */
@@ -33,11 +31,11 @@ export interface UnknownField {
 export const fieldName = ({ resource, name }: { readonly resource: string; readonly name: string }): string =>
   `${resource}.${name}`;
 
-/** The fields of a record and of its collections that have a value, and that the dictionary lacks. */
+/** The fields with a value in a record or its collections that the dictionary lacks. */
 export const unknownFields = ({ dropped }: ParsedRecord): readonly UnknownField[] =>
   dropped.filter(({ name, why, value }) => why === 'unknown' && value !== null && name !== REPLICA_TIMESTAMP);
 
-/** Those that the copy does not leave out. @param ignored the names of the fields that it does */
+/** Removes the fields that the copy omits. @param ignored the names of the fields that it omits */
 export const notIgnored = (fields: readonly UnknownField[], ignored: ReadonlySet<string>): UnknownField[] =>
   fields.filter(
     (field) => !ignored.has(fieldName(field)) && !ignored.has(fieldName({ ...field, name: FURTHER })),
@@ -48,7 +46,7 @@ export function guessField({ resource, name, value }: UnknownField): ForeignFiel
   return { resource, name, type: guessType(value), group: GROUP, label: name };
 }
 
-/** One field for two of its values: a text if they are of different types. */
+/** Combines two values of the same unknown field. If their types differ, the field becomes a text. */
 export function mergeUnknownField(before: UnknownField | undefined, field: UnknownField): UnknownField {
   const isSame = before === undefined || guessType(before.value) === guessType(field.value);
   return isSame ? field : { ...field, value: '' };
@@ -63,17 +61,18 @@ function guessType(value: unknown): string {
     case 'number':
       return isUnsafeInteger(value) ? 'string' : DECIMAL;
     default:
-      // A number that is too long is an identifier made of digits, such as a key, unless only its fraction is so long.
+      // A number with more digits than a double can hold is an identifier, such as a key, unless only its fraction has too many
+      // digits.
       if (value instanceof LongNumber) return losesOnlyFraction(Number(value.text)) ? DECIMAL : 'string';
       return Array.isArray(value) && value.every((each) => typeof each === 'string') ? 'string[]' : 'string';
   }
 }
 
 /**
- * Makes the source's own fields custom fields of the replica. A field that the replica knows keeps its type; its group
- * and label follow the source, where the LocalName is the current name (specification 2.4, rule 2).
- * @returns those that cannot be declared: a name that is not an API name, a type that stored values contradict; under
- * the name `*`, all for which a table has no room
+ * Declares the source's own fields as custom fields of the replica. A field that the replica already has keeps its type; its group
+ * and label follow the source, whose LocalName is the current name (specification 2.4, rule 2).
+ * @returns the fields that cannot be declared because their name is not a valid API name or stored values contradict their type;
+ * the name `*` stands for all fields for which the table has no room
  */
 export async function declareFields(
   store: Store,
@@ -85,12 +84,12 @@ export async function declareFields(
   const { fitting, further } = splitFittingFields(await store.model(), named);
   const refused = [...candidates.filter(({ name }) => !API_NAME.test(name)), ...further];
   if (fitting.length === 0 || (await declare(store, fitting, report))) return refused;
-  // One of them is at fault: the others are still declared.
+  // Some field cannot be declared. Declare the others one by one.
   for (const field of fitting) if (!(await declare(store, [field], report))) refused.push(field);
   return refused;
 }
 
-/** The fields for which there is room, and one name for the other fields of a resource. */
+/** Separates the fields for which there is room from the others, which the name `*` stands for. */
 function splitFittingFields(model: StoreModel, fields: readonly ForeignField[]) {
   const counts = new Map<string, number>();
   const further = new Map<string, ForeignField>();
@@ -106,7 +105,7 @@ function splitFittingFields(model: StoreModel, fields: readonly ForeignField[]) 
   return { fitting, further: [...further.values()] };
 }
 
-/** @returns false if one of the fields cannot be declared; then none is */
+/** Declares all of the fields, or none. @returns false if one of them cannot be declared */
 async function declare(store: Store, fields: readonly ForeignField[], report: Listener): Promise<boolean> {
   const fresh: ForeignField[] = [];
   try {
@@ -129,7 +128,7 @@ async function declare(store: Store, fields: readonly ForeignField[], report: Li
   return true;
 }
 
-/** A guess does not determine the name. */
+/** A guessed group and label do not replace known ones. */
 function renamed(before: CustomFieldDeclaration, { group, label }: ForeignField): CustomFieldDeclaration {
   return group === GROUP ? before : { ...before, group, label };
 }

@@ -1,4 +1,4 @@
-/** Stores a page: its records and all their consequences for the checkpoint, in one transaction. */
+/** Stores the records of a page, and all resulting changes of the checkpoint, in one transaction. */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { CheckpointChange, Keys } from '../../store/checkpoint/checkpoints.ts';
 import type { WriteReport } from '../../store/write/report.ts';
@@ -10,9 +10,9 @@ import { entryName, type Subject, storableName } from './quarantine-entry.ts';
 import { type Intake, readPageDeclaringFields } from './read-page.ts';
 
 /**
- * While a sweep is running, every record that is stored or seen is marked, even an unchanged one: no purge deletes
- * records that were received after it began.
- * @param furtherChanges further changes with the page, once its records are known
+ * Stores a page. While a sweep is running, this also marks every record of the page, even an unchanged one, so that a purge does
+ * not delete records that were received after the sweep began.
+ * @param furtherChanges returns further changes to commit with the page, once its records are known
  */
 export async function storePage(
   copy: Copy,
@@ -24,7 +24,7 @@ export async function storePage(
   const { want, quarantine: unstorable } = await separateUnstorable(copy, more.want ?? []);
   const quarantine = [...intake.quarantine, ...unstorable];
   const absent = absentEntries(copy, intake);
-  // Incompletely received collections are requested separately.
+  // Incomplete collections are requested separately.
   const partial = intake.partial.map(({ key, collection: why }) => ({
     resource: 'Property',
     keys: [key],
@@ -34,7 +34,7 @@ export async function storePage(
     resource,
     keys: records.map(({ key }) => key),
   }));
-  // Marks and releases are derived from the checkpoint at the commit.
+  // Marks and releases depend on the checkpoint, which must not change until the commit.
   const outcome = await copy.checkpoint.runExclusively((commit) =>
     commit({
       ...more,
@@ -55,7 +55,8 @@ export async function storePage(
 }
 
 /**
- * Marks of the running sweeps for all keys of the page, including those that could not be stored: the source has them.
+ * The marks of running sweeps for all keys of the page. Records that could not be stored are marked as well, because the source has
+ * them.
  */
 function marksOf(
   { checkpoint, feed }: Copy,
@@ -70,7 +71,7 @@ function marksOf(
     ...keys
       .filter((each) => !removed.has(recordName(each)))
       .map(({ resource, key }) => ({ resource, key: storableName(key) })),
-    // Data without any key is identified by its name in the quarantine.
+    // Data without a key is marked under its name in the quarantine.
     ...quarantine.filter(({ resource }) => resourcesIn(collection(resource)).includes(resource)),
   ];
   return [...Map.groupBy(marked, ({ resource }) => resource)].flatMap(([resource, group]) => {
@@ -81,8 +82,8 @@ function marksOf(
 }
 
 /**
- * Records and members that were stored after all, and sub-resources that arrived with their listing. A member under another
- * record than its entry names is not released.
+ * The quarantine entries to release: those of records and members that are now stored, and those of sub-resources that arrived with
+ * their listing. The entry of a member that arrived under another record than the entry names is not released.
  */
 function releasedEntries(copy: Copy, { records, partial }: Intake): Keys[] {
   const found: Keys[] = [];
@@ -104,11 +105,11 @@ function releasedEntries(copy: Copy, { records, partial }: Intake): Keys[] {
   return found;
 }
 
-/** Whether an entry concerns a record; one whose record is unknown may. */
+/** Whether an entry concerns a record. An entry whose record is unknown is assumed to. */
 const concernsRecord = (subject: Subject, { resource, key }: ParsedRecord): boolean =>
   subject.key === undefined || (subject.resource === resource.name && subject.key === key);
 
-/** Quarantined records that the source deleted, and members that are missing from a complete collection. */
+/** The quarantine entries of records that the source deleted, and of members that are missing from a complete collection. */
 function absentEntries({ checkpoint }: Copy, { records, remove, quarantine }: Intake): Keys[] {
   if (!checkpoint.hasQuarantined) return [];
   const entries = Map.groupBy(

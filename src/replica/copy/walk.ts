@@ -1,5 +1,6 @@
 /**
- * The pages of a walk: the next page is requested while one is processed, and is no larger than the source can return.
+ * Reads the pages of a walk. The next page is requested while the current one is processed, and the page size adapts to what the
+ * source can return.
  */
 import {
   isDirectFailure,
@@ -19,14 +20,14 @@ interface AnyPage {
   readonly weight: number;
 }
 
-/** Attempts at a page before a smaller one is requested. */
+/** The number of attempts at a page before a smaller page is requested. */
 const ATTEMPTS = 2;
 
-/** A position no longer leads anywhere: a link expired, or the pages form a cycle. The walk has to start over. */
+/** The position of a walk is no longer valid, because a link has expired or the pages form a cycle. The walk has to start over. */
 export class LostPosition extends RequestFailure {}
 
 /**
- * The pages of a walk from a position on. Only one page is requested ahead, so that memory is bounded.
+ * The pages of a walk from a position on. Only one page is requested ahead, to bound memory.
  * @param known the keys of records that the source returned earlier
  * @throws LostPosition if the source rejects a position that it returned
  * @throws RequestFailure
@@ -75,13 +76,13 @@ async function fetchPage<P extends AnyPage>(
         throw error;
       }
       if (!mayPassIfSmaller(error)) {
-        // A request whose failure has nothing to do with its size gets all attempts.
+        // The failure has nothing to do with the size of the page, so the request is repeated with the usual number of attempts.
         if (smaller && error.kind === 'transient') smaller = false;
         else throw error;
       } else if (!size.shrink(error.kind === 'too-large' ? 'large' : 'slow')) {
         const request = { position, size: size.current };
         if (error.kind === 'too-large') return fetchRecordsSeparately(fetch, request, error);
-        // A small page that always fails may have a record at which the source fails.
+        // If even the smallest page always fails, the source may fail at one of its records.
         if (!smaller && isServerError(error))
           return fetchRecordsSeparately(fetch, { ...request, attempts: ATTEMPTS, known: known() }, error);
         if (!smaller) throw error;
@@ -91,7 +92,7 @@ async function fetchPage<P extends AnyPage>(
   }
 }
 
-/** The smallest page: if the source cannot return one of its records, only that record is skipped. */
+/** Requests each record of the smallest page separately, so that only the records that the source cannot return are skipped. */
 async function fetchRecordsSeparately<P>(
   fetch: (request: PageRequest) => Promise<P>,
   request: PageRequest,
@@ -100,7 +101,8 @@ async function fetchRecordsSeparately<P>(
   try {
     return await fetch({ ...request, apart: true });
   } catch (error) {
-    // A source that does not support this says nothing about the position.
+    // If the source does not support these requests, the original failure is thrown: a rejection here does not mean that the
+    // position is invalid.
     const isUnable = isDirectFailure(error) && (error.kind === 'rejected' || error.kind === 'too-large');
     throw isUnable ? failure : error;
   }

@@ -1,4 +1,4 @@
-/** The floor plan records of a floor plan service (specification 4.1). It fetches no image. */
+/** Requests the records of a floor plan service (specification 4.1). It downloads no images. */
 import { platError } from '../../errors/index.ts';
 import { isObject, type JsonObject } from '../../shared/json.ts';
 import type { Environment } from '../environment.ts';
@@ -13,7 +13,7 @@ import { SeenTexts } from '../source/loop-guard.ts';
 import { nextLinkIn } from '../source/reso/lists.ts';
 import { quoted, withOptions } from '../source/reso/urls.ts';
 
-/** A floor plan media record as the service gave it; its address and type may be anything. */
+/** A floor plan media record as the service returned it. Its URL and type are not validated. */
 export interface FloorPlanRecord {
   readonly MediaKey: string;
   readonly [field: string]: unknown;
@@ -26,18 +26,18 @@ interface FloorPlanSource {
   readonly environment: Environment;
   readonly listener: Listener;
   readonly signal: AbortSignal;
-  /** Receives a record without a key, which cannot be told from others. */
+  /** Called with each record that has no key, and therefore cannot be distinguished from others. */
   readonly onKeyless: (record: JsonObject) => void;
 }
 
 const PAGE = 200;
-/** Bytes of a response's content, and milliseconds without a byte and for all of it. */
+/** The maximum bytes of a response, the maximum milliseconds without data, and the maximum milliseconds of a complete response. */
 const LIMITS = { largest: 32 * 1024 * 1024, timeout: 30_000, longest: 300_000 } as const;
 const BACKOFF = { ...DEFAULT_BACKOFF, attempts: 5 };
 
 /**
- * The floor plan records of one listing, or of a whole originating system, each once. Follows the next links of the service, or
- * pages by `$skip` where it gives none, until a page has no new record: pages may be smaller than requested.
+ * The floor plan records of one listing, or of a whole originating system, each once. Follows the next links of the service. If a
+ * response has none, it pages by `$skip` until a page has no new record, because pages may be smaller than requested.
  */
 export async function* fetchFloorPlans(
   source: FloorPlanSource,

@@ -1,6 +1,6 @@
 /**
- * The images of floor plan records: from the floor plan service itself, otherwise only from the public internet, unless
- * private hosts are permitted. It knows nothing of how records are requested.
+ * Downloads the images of floor plan records. Images may come from the floor plan service itself, and otherwise only from the
+ * public internet, unless private hosts are permitted. This module does not know how records are requested.
  */
 import { randomUUID } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { DEFAULT_BACKOFF, waitAfter, withRetries } from '../http/retry.ts';
 import { extensionOf, fetchFile, fileNameOf, writeNewFile } from '../media/fetch-file.ts';
 import type { FloorPlanRecord } from './client.ts';
 
-/** Bytes of one image. */
+/** The maximum size of an image, in bytes. */
 const LARGEST_IMAGE = 50 * 1024 * 1024;
 const BACKOFF = { ...DEFAULT_BACKOFF, attempts: 4 };
 /** Consecutive failures of a host after which its remaining images are not requested. */
@@ -23,23 +23,23 @@ const PATIENCE = 3;
 interface ImageOptions {
   readonly environment: Environment;
   readonly signal: AbortSignal;
-  /** Where the images go. */
+  /** The folder to which the images are written. */
   readonly folder: string;
-  /** Root of the floor plan service, which may be queried wherever it is. */
+  /** Root of the floor plan service. Requests to its origin are permitted even if it is in a private network. */
   readonly root: URL;
   readonly egress: Egress;
-  /** Bytes of one image; a test has fewer. */
+  /** The maximum size of an image in bytes, which tests reduce. */
   readonly largest?: number;
 }
 
-/** The outcome of the image of a record. */
+/** The outcome of the download of a record's image. */
 export type ImageOutcome =
   | { readonly kind: 'stored'; readonly path: string }
-  /** The record has no address. */
+  /** The record has no MediaURL. */
   | { readonly kind: 'none' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Downloads the images of one run into one folder; each is written completely or not at all. */
+/** Downloads the images of one run into one folder. Each file is written completely or not at all. */
 export class ImageFolder {
   readonly #options: ImageOptions;
   readonly #names = new Set<string>();
@@ -49,7 +49,7 @@ export class ImageFolder {
     this.#options = options;
   }
 
-  /** @throws local errors, not those of the image or its host; RequestFailure `stopped` */
+  /** @throws errors of this machine, but not those of the image or its host; RequestFailure `stopped` */
   async download(record: FloorPlanRecord): Promise<ImageOutcome> {
     const { MediaURL: url } = record;
     if (url === undefined || url === null || url === '') return { kind: 'none' };
@@ -74,7 +74,10 @@ export class ImageFolder {
     }
   }
 
-  /** Retries until there is an image: waits as long as its host requests, and longer each time. */
+  /**
+   * Retries until the image has been downloaded or the attempts are used up. Waits at least as long as the host requests, and
+   * longer after each failure.
+   */
   #insist(record: FloorPlanRecord, url: string): Promise<string> {
     const { environment, signal } = this.#options;
     const once = (): Promise<string> => this.#once(record, url);
@@ -115,7 +118,7 @@ export class ImageFolder {
 
 const EXTENSION = /\.([a-z0-9]{1,5})$/i;
 
-/** Determined by the record, otherwise by the host's response, otherwise by the URL. */
+/** The file extension: derived from the type of the record, or else from the type in the response, or else from the URL. */
 function endingFor(type: unknown, given: string, url: string): string {
   const text = typeof type === 'string' ? type : '';
   const ofRecord = extensionOf(text.includes('/') ? text : `image/${text}`);

@@ -1,8 +1,8 @@
 /**
- * Applies changes that a source reported to the copy: deletes removed records, and stores changed ones as received or
- * requests them by key, so that stored data is never older than the change nor than what was there; the position is
- * stored with them. Unreadable data is handled as in every other step. It knows nothing of how the source reports
- * changes.
+ * Applies the changes that a source reported to the copy: deletes removed records, and stores changed records as received or
+ * requests them by key, so that stored data is never older than the change or than the data before it. The position is stored in
+ * the same transaction. Data that cannot be read is handled as in every other step. This module does not know how the source
+ * reports changes.
  */
 
 import { chunked } from '../../shared/chunked.ts';
@@ -25,17 +25,17 @@ import { hasSwept, nextWindowStart, requireNewFoundation } from './chain.ts';
 /** Records that are requested and stored together. */
 const AT_ONCE = 200;
 const ATTEMPTS = 2;
-/** The number of deletions within a while that never count as a mass deletion, however few records there are. */
+/** The number of deletions within a period that is never considered a mass deletion, however few records there are. */
 const FEW = 10;
-/** Milliseconds within which deletions are counted together: as long as between two purges. */
+/** The period in which deletions are counted together, in milliseconds; about the interval between two purges. */
 const COUNTED = 20 * 3_600_000;
 
-/** The state of a record after several changes: the last one counts. */
+/** The last of several changes of a record. */
 type Change = Omit<ReportedChange, 'resource' | 'key'>;
 
 /**
- * Applies changes in order, in as many commits as necessary. The chain is stored with each, with its new position in
- * the last: a process that dies in between starts again at the old position, and applies the same changes once more.
+ * Applies changes in order, in as many commits as necessary. Only the last commit stores the new position of the chain: if the
+ * process dies before it, the next one starts again at the old position, and applies the same changes once more.
  * @param distinct makes requests differ from any earlier ones
  * @returns the chain as it was stored
  */
@@ -63,7 +63,7 @@ export async function applyChanges(
   return chain;
 }
 
-/** The chain after everything up to a position is in the copy. */
+/** The members of the chain that change once everything up to a position is in the copy. */
 const chainEnd = (
   { environment }: Pick<Copy, 'environment'>,
   position: string,
@@ -76,7 +76,7 @@ const chainEnd = (
 function lastChangeByKey(changes: readonly ReportedChange[]): [string, Change][] {
   const last = new Map<string, Change>();
   for (const { key, resource: _, ...change } of changes) {
-    last.delete(key); // the map is in the order of the last changes
+    last.delete(key); // keeps the map in the order of the last changes
     last.set(key, change);
   }
   return [...last];
@@ -86,8 +86,8 @@ const cursorOf = (load: LoadState): number =>
   load.kind === 'current' || load.kind === 'updating' ? Date.parse(load.cursor) : Number.NEGATIVE_INFINITY;
 
 /**
- * Applies changes of one resource together.
- * @param end what the chain is after them
+ * Applies changes of one resource in one transaction.
+ * @param end the members of the chain that change with it
  */
 async function applyGroup(
   copy: Copy,
@@ -101,9 +101,9 @@ async function applyGroup(
   const { reads } = checkpoint;
   const cursor = cursorOf(checkpoint.load(resource));
   const isTrusted = ({ isDeleted, at, found }: Change): boolean => {
-    // The received data can be trusted as long as nothing newer may be stored.
+    // The record that arrived with the change is current if nothing else has been requested and stored since.
     if (found !== undefined) return found.asOf === reads;
-    // Records in passed windows may have reappeared since, so they are requested.
+    // A record that was deleted before the cursor may have reappeared in a window since, so it is requested.
     return isDeleted && (at === undefined || at >= cursor);
   };
   const deleted = keys((change) => isTrusted(change) && change.isDeleted);
@@ -113,7 +113,7 @@ async function applyGroup(
   if (contradictsMasks(checkpoint.get('masks') ?? NO_MASKS, page)) {
     await refresh(copy, resource, 'fields were masked that are open now, or the other way round');
   }
-  // Missing records were deleted since, or have left the view.
+  // Requested records that the source did not return have been deleted, or have left the view.
   const answered = untrustedKeys.filter((key) => !want.includes(key));
   const absent = [...deleted, ...absentFrom(page, resource, answered)];
   const { chain, removed, guarded } = await guard({ ...before, ...end }, absent);
@@ -127,7 +127,7 @@ async function applyGroup(
     const { state, ...notes } = notesOf(page);
     return {
       ...notes,
-      // A later window covers pending records.
+      // While records are pending, the next window must still cover them, so it does not begin later.
       ...(hasPending ? {} : load()),
       ...(removed.length === 0 ? {} : { remove: [{ resource, keys: removed }] }),
       release: released,
@@ -155,7 +155,7 @@ async function applyGroup(
     return changes.flatMap(([key, change]) => (isWanted(change) ? [key] : []));
   }
 
-  /** The next window begins after the reported changes. */
+  /** Lets the next window begin after the reported changes. */
   function load(): Pick<CopyChange, 'load'> {
     const at = Math.max(...changes.map(([, change]) => change.at ?? Number.NEGATIVE_INFINITY));
     const upTo = Number.isFinite(at) ? nextWindowStart(checkpoint, resource, at) : undefined;
@@ -163,8 +163,8 @@ async function applyGroup(
   }
 
   /**
-   * The records of keys. What the source fails to return together becomes pending, and is requested like everything
-   * pending: in halves, down to the key that is at fault.
+   * Requests the records of keys. Groups that the source fails to return become pending. Pending keys are requested again in ever
+   * smaller groups, down to the key that causes the failure.
    * @throws RequestFailure if the source cannot be reached, or refuses the key
    */
   async function fetch(keys: readonly string[]): Promise<{ pages: SourcePage[]; want: string[] }> {
@@ -182,7 +182,7 @@ async function applyGroup(
     return { pages, want };
   }
 
-  /** All quarantine entries that concern deleted records. */
+  /** The quarantine entries that concern deleted records. */
   function entriesOf(keys: readonly string[]): NonNullable<CopyChange['release']>[number][] {
     const absent = new Set(keys);
     const entries = checkpoint.quarantined(
@@ -196,9 +196,9 @@ async function applyGroup(
   }
 
   /**
-   * Of the records that the source no longer has, those that are deleted here. More than the share that one purge may
-   * delete wait for a purge, whose own guard decides: the source may have reported them because the key lost its
-   * rights.
+   * Decides which of the records that the source no longer has are deleted now. If more than the share that one purge may delete
+   * would be deleted, all of them wait for the next purge, whose guard decides: the source may have reported them because the key
+   * lost rights.
    */
   async function guard(
     chain: Chain,
@@ -221,7 +221,7 @@ async function applyGroup(
       deletions: { ...chain.deletions, [resource]: deletions },
     });
     if (!isMass) return { chain: keep({ ...period, rows }), removed, guarded: false };
-    // The copy is complete again when a sweep that begins from now on has found what remains.
+    // The chain keeps the copy current again once a sweep that begins after this moment has compared all keys.
     await requireNewFoundation(copy);
     if (period.isGuarded !== true) {
       report({ kind: 'guarded', resource, rows, of: period.of });
@@ -230,7 +230,7 @@ async function applyGroup(
     return { chain: keep({ ...period, isGuarded: true }), removed: [], guarded: true };
   }
 
-  /** Whether a purge has decided about deletions that were held back. */
+  /** Whether a sweep has completed since these deletions were held back. */
   function isPurged({ isGuarded }: Deletions): boolean {
     const foundation = checkpoint.get('foundation');
     return (

@@ -1,6 +1,6 @@
 /**
- * Which collections a chain of changes keeps current by itself, without windows and sweeps: those that were complete at
- * a moment after which the source has reported every change; and what renews that foundation of a chain.
+ * Determines which collections a chain of reported changes keeps current by itself, without windows and sweeps: those that were
+ * complete at a moment from which on the source has reported every change. Also renews this foundation of a chain.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
@@ -9,11 +9,11 @@ import type { Copy } from '../copy/copy.ts';
 import type { LoadState, SweepState } from '../machine/states.ts';
 
 /**
- * Milliseconds by which windows and reported changes overlap. Timestamps of one commit are spread, and concurrent
- * commits may end in another order: a moment that long ago is settled.
+ * The overlap of windows and reported changes, in milliseconds. The timestamps of one commit are spread out, and concurrent commits
+ * may end in another order; after this time, no earlier timestamp appears any more.
  */
 const MARGIN = 60_000;
-/** A source shows the start of a sweep in whole seconds. */
+/** The precision of the start of a sweep, which is taken from the Date header of the source, in milliseconds. */
 const SECOND = 1000;
 
 /** Whether a download or windows have brought everything that was changed before a chain began. */
@@ -24,7 +24,7 @@ function hasReadWindows({ since, fresh }: Foundation, collection: string, load: 
 
 /** Whether a sweep has found everything that was deleted before a chain began. */
 export function hasSwept({ since, fresh }: Foundation, collection: string, sweep: SweepState): boolean {
-  // A download into an empty copy leaves no deletions to be found.
+  // After a download into an empty copy, there are no deletions to find.
   if (fresh.includes(collection)) return true;
   if (sweep.kind !== 'idle' || sweep.last === undefined || sweep.last.unsure) return false;
   return Date.parse(sweep.last.begun) >= Date.parse(since) + SECOND;
@@ -47,8 +47,8 @@ export function isKeptCurrent(
 }
 
 /**
- * Where the next window of a collection may begin after changes up to a moment are in the copy; undefined: where it
- * would have begun anyway.
+ * The time at which the next window of a collection may begin once the changes up to `at` are in the copy; undefined if the
+ * beginning of the window does not change.
  */
 export function nextWindowStart(
   checkpoint: Pick<Checkpoint, 'get' | 'load'>,
@@ -63,7 +63,7 @@ export function nextWindowStart(
   return upTo > Date.parse(load.cursor) ? timestampFrom(upTo) : undefined;
 }
 
-/** Requires that the basis be renewed: by windows that end, and a sweep that begins, after this moment. */
+/** Resets the foundation of the chain: from now on, it needs windows that end, and a sweep that begins, after this moment. */
 export async function requireNewFoundation({ checkpoint, feed }: Copy): Promise<void> {
   if (checkpoint.get('chain') === undefined) return;
   const since = timestampFrom(await feed.serverTime());
@@ -71,8 +71,8 @@ export async function requireNewFoundation({ checkpoint, feed }: Copy): Promise<
 }
 
 /**
- * Makes the next purge due soon for a copy that follows reported changes; otherwise, it would be compared with its source only
- * after a week.
+ * Makes the next purge due now if the copy follows reported changes. Otherwise, the keys of such a copy would be compared with its
+ * source only after a week.
  */
 export async function requestFollowedPurge(copy: Copy): Promise<void> {
   if (copy.checkpoint.get('chain') === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Changes that a source has reported and that are not in the copy yet: while one batch is applied, the next arrives.
- * The number of waiting changes is bounded: beyond that, the source has to wait.
+ * Buffers changes that a source has reported and that are not in the copy yet: the next batch arrives while one is applied. The
+ * buffer is bounded; when it is full, the source has to wait.
  */
 import { RequestFailure } from '../http/failure.ts';
 import type { FeedReport, ReportedChange } from '../source/source.ts';
@@ -8,7 +8,7 @@ import type { FeedReport, ReportedChange } from '../source/source.ts';
 /** The number of waiting changes beyond which the source has to wait. */
 const MOST = 2000;
 
-/** The combined reports. */
+/** The reports that have arrived since the last batch, combined. */
 export interface Batch {
   readonly changes: readonly ReportedChange[];
   /** The last position; undefined while the end of a commit has not arrived. */
@@ -27,7 +27,7 @@ export class Inbox {
   #arrival = Promise.withResolvers<void>();
   #room = Promise.withResolvers<void>();
 
-  /** Receives everything that a source reports. Resolves at its end, for any reason. */
+  /** Receives everything that a source reports. Resolves when the reports end, for any reason. */
   async fill(reports: AsyncIterable<FeedReport>): Promise<void> {
     try {
       for await (const each of reports) {
@@ -45,17 +45,17 @@ export class Inbox {
     }
   }
 
-  /** Ends the wait of a producer that has no room. */
+  /** Ends the wait of a source for room in the buffer. */
   close(): void {
     this.#room.resolve();
   }
 
-  /** Resolves when there is something to take. */
+  /** Resolves when `take` has a batch to return, or an error to throw. */
   get arrival(): Promise<void> {
     return this.#arrival.promise;
   }
 
-  /** @throws what ended the source, once everything before it was taken */
+  /** @throws the error that ended the reports, after everything before it has been taken */
   take(): Batch | undefined {
     const isEmpty = this.#changes.length === 0 && this.#position === undefined && this.#expired === undefined;
     if (isEmpty) {
@@ -81,7 +81,7 @@ export class Inbox {
     switch (report.kind) {
       case 'changes':
         this.#changes.push(...report.changes);
-        // They precede the next position: the previous one is not theirs.
+        // These changes end at the next position. The previous position does not cover them.
         this.#position = undefined;
         this.#isLevel = false;
         return;

@@ -1,6 +1,6 @@
 /**
- * The client of a source: it sends the token, repeats requests after transient failures, follows redirects within the origin, keeps
- * to the budget and limits what is read. It knows nothing of the content of a response.
+ * The HTTP client of a source: sends the token, repeats requests after transient failures, follows redirects within the origin,
+ * observes the rate budget, and limits the size of responses. It does not know the content of responses.
  */
 import { PlatError } from '../../errors/index.ts';
 import { type Clock, LONGEST_TIMER } from '../../shared/clock.ts';
@@ -21,12 +21,12 @@ export interface ClientOptions {
   readonly environment: Environment;
   readonly listener: Listener;
   readonly backoff: BackoffOptions;
-  /** Used instead of `backoff` as long as no connection has been accepted; absent: the same. */
+  /** Used instead of `backoff` until a connection has been accepted; default: `backoff`. */
   readonly firstContact?: BackoffOptions | undefined;
   readonly allowance: Allowance;
-  /** The largest answer that is read, in bytes of content. */
+  /** The maximum size of a response that is read, in bytes of content. */
   readonly largest: number;
-  /** Milliseconds for the head of a response, and between two pieces of it. */
+  /** Maximum milliseconds until the headers of a response, and between two chunks of its body. */
   readonly timeout: number;
   /** Time limit of a complete response in milliseconds, even if data keeps coming. */
   readonly longest: number;
@@ -43,19 +43,19 @@ export interface SourceResponse {
 /** How a request differs from the usual one. */
 interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Fewer than usual where the caller can ask for less instead. */
+  /** The number of attempts. Callers that can request less data instead use fewer than usual. */
   readonly attempts?: number | undefined;
 }
 
-/** How a response without an end is requested. */
+/** The options of a request for a stream, which is a response without an end. */
 interface OpenOptions {
   readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds until its head, and between two pieces of it. */
+  /** Maximum milliseconds until the headers, and between two chunks of the body. */
   readonly timeout: number;
   readonly signal: AbortSignal;
 }
 
-/** Bytes of a response without an end that are counted together. */
+/** The bytes of a stream are added to the budget in steps of this size. */
 const COUNTED = 65_536;
 
 /** Failures in a row, over all requests, after which no request is repeated any more. */
@@ -77,14 +77,14 @@ export class SourceClient {
     return this.#options.environment.clock;
   }
 
-  /** An address of the source, whatever origin a link names. @throws RequestFailure `rejected` */
+  /** The URL that a link leads to at the origin of the source, whatever origin the link names. @throws RequestFailure `rejected` */
   resolve(link: string): string {
     return urlAtOrigin(this.#options.root, link);
   }
 
   /**
-   * Gets a URL of the source and reads the response. A response that cannot be read counts as a failure like any other:
-   * a source that is being restarted returns HTML pages and truncated texts.
+   * Gets a URL of the source and reads the response. A response that cannot be read is a failure like any other, and the request is
+   * repeated: a source that is being restarted returns HTML pages and truncated texts.
    * @throws RequestFailure `refused`, `rejected` or `too-large` at once; `transient` after all attempts; `stopped`
    * @throws PlatError of the store that keeps the usage of the token
    */
@@ -98,7 +98,7 @@ export class SourceClient {
     };
     return withRetries({ clock: environment.clock, signal }, attempt, (error, failures) => {
       if (signal.aborted) throw stopped();
-      // Not the source failed, but the store that keeps the usage of the token.
+      // The store that keeps the usage of the token failed, not the source.
       if (error instanceof PlatError) throw error;
       const failure = asFailure(error);
       if (failure.kind !== 'transient') throw failure;
@@ -113,7 +113,7 @@ export class SourceClient {
     });
   }
 
-  /** What is reported of a failure after which no further attempt follows. */
+  /** The error to report for the last failed attempt: its message names the address if no connection was accepted. */
   #inTheEnd(failure: RequestFailure): RequestFailure {
     if (!isUnreachable(failure)) return failure;
     const reason = `Nothing answers at ${this.#options.root.href} (${failure.message})`;
@@ -121,7 +121,7 @@ export class SourceClient {
   }
 
   /**
-   * Opens a response without an end, once: its data is passed on as it arrives, and counts in the budget.
+   * Opens a stream with a single attempt. Its data is passed on as it arrives, and counts toward the budget.
    * @throws RequestFailure
    * @throws PlatError of the store that counts the use of the token
    */
@@ -149,7 +149,7 @@ export class SourceClient {
     }));
   }
 
-  /** Asks, follows redirects within the origin, and hands over the response of a success. */
+  /** Sends a request, follows redirects within the origin, and passes a successful response on. */
   async #respond<T>(
     url: string,
     headers: Readonly<Record<string, string>>,
@@ -199,7 +199,7 @@ export class SourceClient {
     }
   }
 
-  /** Records the size of a response, and what it says about the limits of its source. */
+  /** Records the size of a response, and the limits that its headers state. */
   async #note({ status, headers }: TransportResponse, bytes: number): Promise<void> {
     const { environment, allowance, listener } = this.#options;
     const now = environment.clock.now();
@@ -237,7 +237,7 @@ export class SourceClient {
     for await (const chunk of response.body) {
       content.bytes += chunk.length;
       if (isTooLarge || content.bytes > largest) {
-        // Whatever the content, an error is an error: its status determines what to do.
+        // For an error, only the status matters, even if its body is too large.
         if (!isSuccess(response)) break;
         const bytes = isTooLarge ? declared : content.bytes;
         const reason = `The answer has ${bytes} bytes or more, and ${largest} are read`;

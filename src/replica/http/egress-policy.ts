@@ -1,6 +1,6 @@
 /**
  * The egress policy of the consumer: a token is sent only to its own origin, and requests for untrusted URLs reach only the public
- * internet. It knows nothing of the content of requests.
+ * internet. This module does not know the content of requests.
  */
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -8,14 +8,15 @@ import ipaddr from 'ipaddr.js';
 import { RequestFailure } from './failure.ts';
 
 /**
- * The URL that a link leads to, at the origin of the root whatever origin the link names: a proxy in between may not know its own.
- * Only the path and the query are copied, separately, so that no text can become part of the host.
- * @param base what a relative link is relative to; the root by default
+ * The URL that a link leads to, at the origin of the root. The origin that the link itself names is ignored, because a server
+ * behind a proxy may not know its public address. Only the path and the query are copied, separately, so that no text can become
+ * part of the host.
+ * @param base the URL that a relative link is relative to; the root by default
  * @throws RequestFailure `rejected` for a link that is not an http(s) URL
  */
 export function urlAtOrigin(root: URL, link: string, base: URL | string = root): string {
   const target = URL.canParse(link, base) ? new URL(link, base) : undefined;
-  // An address of another scheme has no host, and could name anything.
+  // Other schemes, such as `file:` or `data:`, have no host.
   if (target === undefined || !/^https?:$/.test(target.protocol)) {
     throw new RequestFailure('rejected', `The source links to ${link}, which is not a web URL`);
   }
@@ -26,7 +27,7 @@ export function urlAtOrigin(root: URL, link: string, base: URL | string = root):
 }
 
 /**
- * The target of a redirect. The token is for one origin, so that a redirect to another one is not followed.
+ * The target of a redirect. The token is for one origin, so a redirect to another origin is not followed.
  * @throws RequestFailure `rejected` for a target that is not an http(s) URL, `refused` for one of another origin
  */
 export function redirectTarget(root: URL, from: string, location: string): string {
@@ -50,9 +51,12 @@ export function assertOrigin(root: URL, address: string): void {
 /** What a request may connect to: hosts of the public internet only, or hosts of private networks as well. */
 export type Egress = 'public' | 'any';
 
-/** A cloud's own service for its machines, at an address that looks public. */
+/** A platform service of a cloud (Azure) for its own machines. The address looks public. */
 const CLOUD_SERVICE = '168.63.129.16';
-/** The IPv6 addresses that are assigned to the public internet; special networks within are not `unicast`. */
+/**
+ * The IPv6 addresses that are assigned to the public internet. ipaddr.js does not call special networks within this range
+ * `unicast`.
+ */
 const ASSIGNED = ipaddr.IPv6.parseCIDR('2000::/3');
 /** IPv4 addresses that are embedded in IPv6 by a translator (RFC 6052). */
 const TRANSLATED = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
@@ -69,7 +73,7 @@ export function isPublic(text: string): boolean {
   return address.range() === 'unicast' && address.match(ASSIGNED);
 }
 
-/** Names that no public name server answers for (RFC 6761, 6762, 8375 and the reserved `internal`). */
+/** Host names that public DNS does not resolve (RFC 6761, 6762, 8375 and the reserved `internal`). */
 const PRIVATE_NAME = /^[^.]+$|(^|\.)(localhost|local|internal|home\.arpa)$/i;
 
 /**
@@ -81,21 +85,24 @@ export function isPrivateHost({ hostname }: URL): boolean {
   return address === undefined ? PRIVATE_NAME.test(hostname.replace(/\.$/, '')) : !isPublic(address);
 }
 
-/** @throws RequestFailure `refused` for an address that is written out; names are checked when they are resolved */
+/**
+ * Checks a URL whose host is an IP address or a private name; other names are checked when they are resolved.
+ * @throws RequestFailure `refused`
+ */
 export function assertEgress(url: string, egress: Egress): void {
   const address = literal(new URL(url).hostname);
   if (egress === 'public' && address !== undefined && !isPublic(address))
     throw privateNetworkFailure(address);
 }
 
-/** Resolves names to addresses of the public internet only, at the moment of the connection. */
+/** Resolves names only to addresses of the public internet. It runs for each connection. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     const allowed = error === null ? addresses.filter(({ address }) => isPublic(address)) : [];
     const [first] = allowed;
     if (error !== null) callback(error, []);
     else if (first === undefined) {
-      // The callback's type demands an error with a code.
+      // The type of the callback requires an error with a code.
       const cause = privateNetworkFailure(hostname);
       callback(new Error(cause.message, { cause }), []);
     } else if (options.all === true) callback(null, allowed);

@@ -1,6 +1,6 @@
 /**
- * Parses a response of server-sent events (HTML, 9.2) from its bytes as they arrive. The amount of buffered data is limited, and a
- * stream that sends nothing for a while, not even a comment, has failed. It knows nothing of the meaning of events.
+ * Parses server-sent events (HTML, 9.2) as the bytes of a response arrive. Buffered data is limited, and a stream that sends
+ * nothing for a while, not even a comment, has failed. This module does not know the meaning of events.
  */
 import type { Clock } from '../../shared/clock.ts';
 import { RequestFailure, stopped } from './failure.ts';
@@ -10,23 +10,23 @@ export interface ServerEvent {
   /** `message` if the stream names none. */
   readonly event: string;
   readonly data: string;
-  /** The last id of the stream so far; empty: no id yet. */
+  /** The last event ID of the stream so far; empty if there was none yet. */
   readonly id: string;
 }
 
-/** Characters of one event: far more than a change has. */
+/** The maximum number of characters of an event, far more than a change has. */
 const LARGEST = 1024 * 1024;
 
-/** Puts events together from pieces of their text, wherever these are cut. */
+/** Assembles events from chunks of text, wherever the chunks are divided. */
 class EventParser {
-  /** The beginning of a line. */
+  /** The beginning of a line whose end has not arrived yet. */
   #rest = '';
   #event = '';
   #data: string[] = [];
   #size = 0;
   #id = '';
 
-  /** @returns the events that are at their end. @throws RequestFailure `too-large` */
+  /** @returns the events that this chunk completes. @throws RequestFailure `too-large` */
   push(text: string): ServerEvent[] {
     // A carriage return at the end may be the first half of a line break.
     const whole = this.#rest + text;
@@ -95,12 +95,12 @@ export async function* eventsOf(
       if (events.length > 0) yield events;
     }
   } finally {
-    // Ending a body that stalls may stall as well, so that nothing awaits it.
+    // Closing a stalled body may stall as well, so it is not awaited.
     void iterator.return?.().catch(() => undefined);
   }
 }
 
-/** The value of a promise that settles within the timeout. */
+/** Awaits a promise, but no longer than the timeout. */
 async function withIdleTimeout<T>(
   coming: Promise<T>,
   clock: Clock,
@@ -112,7 +112,7 @@ async function withIdleTimeout<T>(
     if (signal.aborted) throw stopped();
     throw new RequestFailure('transient', `Nothing came for ${idleTimeout / 1000} s, not even a heartbeat`);
   });
-  late.catch(() => undefined); // what comes first counts
+  late.catch(() => undefined); // it may fail after the timeout
   coming.catch(() => undefined);
   try {
     return await Promise.race([coming, late]);

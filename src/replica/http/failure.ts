@@ -1,4 +1,4 @@
-/** Failures of requests to a source, classified by the reaction to them. It knows nothing of the content of requests. */
+/** Failures of requests to a source, classified by how the consumer reacts. This module does not know the content of requests. */
 import { codeOf, messageOf } from '../../shared/error-code.ts';
 import { isObject, tryParseJson } from '../../shared/json.ts';
 import { LONGEST_BLOCK, retryAfter } from './rate-limit-headers.ts';
@@ -13,11 +13,11 @@ import { LONGEST_BLOCK, retryAfter } from './rate-limit-headers.ts';
 type FailureKind = 'transient' | 'too-large' | 'refused' | 'rejected' | 'stopped';
 
 interface FailureFacts {
-  /** HTTP status; absent when there was no answer. */
+  /** HTTP status; absent if there was no response. */
   readonly status?: number | undefined;
-  /** Code of the native envelope. */
+  /** Error code in the native envelope. */
   readonly code?: number | undefined;
-  /** The least time to wait before asking again, in milliseconds. */
+  /** The minimum wait before the next attempt that the response requested, in milliseconds. */
   readonly retryAfter?: number | undefined;
   /** The position at which a plat source lets a follower continue whose own position has expired. */
   readonly position?: string | undefined;
@@ -43,8 +43,8 @@ export class RequestFailure extends Error {
 }
 
 /**
- * A response was received, but something else that is needed to read it is unavailable. This says nothing about the
- * request, nor about its records: requesting it again, or less of it, would only make the source list them once more.
+ * A response was received, but something else that is needed to read it is unavailable. Neither the request nor its records are at
+ * fault, so repeating the request, or requesting fewer records, would not help.
  */
 export class AuxiliaryFailure extends RequestFailure {
   constructor(what: string, failure: RequestFailure) {
@@ -53,7 +53,7 @@ export class AuxiliaryFailure extends RequestFailure {
   }
 }
 
-/** Two pages by offset do not overlap as they should: records in between may be in neither. */
+/** Two pages by offset do not overlap as they should, so records between them may be missing from both. */
 export class RowsMoved extends RequestFailure {
   constructor() {
     super('rejected', 'The source pages by offset, and its records moved between two pages');
@@ -62,15 +62,15 @@ export class RowsMoved extends RequestFailure {
 
 export const stopped = (): RequestFailure => new RequestFailure('stopped', 'It was stopped');
 
-/** Whether an error is the failure of the very request that was made. */
+/** Whether an error is the failure of the request itself, and not of something else that is needed to read the response. */
 export const isDirectFailure = (error: unknown): error is RequestFailure =>
   error instanceof RequestFailure && !(error instanceof AuxiliaryFailure);
 
-/** Whether the request succeeded with a response that is too large to be read. */
+/** Whether the request succeeded, but the response is too large to be read. */
 export const isTooLarge = (error: unknown): error is RequestFailure =>
   isDirectFailure(error) && error.kind === 'too-large';
 
-/** Whether the source has no record at the address any more. */
+/** Whether the source no longer has a record at the URL. */
 export const isGone = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.status === 404 || error.status === 410);
 
@@ -78,21 +78,26 @@ export const isGone = (error: unknown): boolean =>
 export const isUnsupported = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.kind === 'rejected' || error.status === 501);
 
-/** Whether the source failed at the request, be it that it reports success and returns an error or broken JSON. */
+/** Whether the source failed to process the request, also if it returned an error or broken JSON with status 200. */
 export const isServerError = ({ kind, status = 0 }: RequestFailure): boolean =>
   kind === 'transient' && (status >= 500 || status === 200);
 
-/** What the network says when a source is too slow, or a response is cut off: a proxy may limit its size. */
+/**
+ * The messages of network errors when a source is too slow, or when a response is cut off, which a proxy that limits its size may
+ * do.
+ */
 const SLOW_OR_CUT = /TIMEOUT|UND_ERR_SOCKET|Z_BUF_ERROR|The answer ended after/;
 
-/** Whether a smaller request may fare better: it took too long, was too large, or was too much for the server or a proxy. */
+/**
+ * Whether a smaller request may succeed, because this one took too long, or was too much for the consumer, the server or a proxy.
+ */
 export function mayPassIfSmaller(failure: RequestFailure): boolean {
   const { kind, message } = failure;
   if (kind === 'too-large') return true;
   return isServerError(failure) || (kind === 'transient' && SLOW_OR_CUT.test(message));
 }
 
-/** Statuses of wrong requests that some servers also use for requests that ask for too much. */
+/** Statuses for invalid requests that some servers also send if a request asks for too much. */
 const PERHAPS_TOO_MUCH: ReadonlySet<unknown> = new Set([400, 413, 414, 422]);
 
 /** Whether a request may have been rejected only because of its size. */
@@ -113,7 +118,7 @@ const UNREACHABLE_CODES: ReadonlySet<string> = new Set([
 export const isUnreachable = ({ cause }: RequestFailure): boolean =>
   UNREACHABLE_CODES.has(codeOf(cause) ?? '');
 
-/** What the network throws is transient, except a failure of TLS. */
+/** Converts an error of the network to a RequestFailure, which is transient unless it is an error of TLS. */
 export function asFailure(error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error;
   const message = messageOf(error);
@@ -127,12 +132,12 @@ export function asFailure(error: unknown): RequestFailure {
   );
 }
 
-/** Codes of the native interface that say "not with this key" (reference: native-v1, Error codes). */
+/** Codes of the native interface that mean that the key may not do this (reference: native-v1, Error codes). */
 const REFUSALS: ReadonlySet<unknown> = new Set([1000, 1010, 1015, 1019, 1020, 1021, 1030, 1500]);
-/** Characters of an error's body that its message quotes. */
+/** The number of characters of a response body that an error message quotes. */
 const QUOTED = 300;
 
-/** The failure that a response with an error status is. */
+/** Converts a response with an error status to a RequestFailure. */
 export function failureOf(
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -150,12 +155,12 @@ export function failureOf(
   };
   if (status === 401 || status === 403 || REFUSALS.has(code))
     return new RequestFailure('refused', message, facts);
-  // With 501 a server says that it will never do this.
+  // 501 means that the server does not support the request.
   const isTransient = status === 429 || status === 408 || (status >= 500 && status !== 501);
   return new RequestFailure(isTransient ? 'transient' : 'rejected', message, facts);
 }
 
-/** Code and message in either envelope, or the beginning of the body. */
+/** The code and the message in the envelope of either interface, or else the beginning of the body. */
 function explanation(text: string): { readonly code?: number | undefined; readonly message: string } {
   const body = tryParseJson(text);
   const { D: native, error: reso } = isObject(body) ? body : {};

@@ -1,6 +1,6 @@
 /**
- * What a source lets one token use, learned from its answers and from the configuration. The use is kept in the store, so
- * that it survives a restart and is shared by all processes with the same token.
+ * The rate limits of a source for one token, known from its responses and from the configuration. The usage is kept in the store,
+ * so that it survives a restart and is shared by all processes with the same token.
  */
 import { hash } from 'node:crypto';
 import { isObject } from '../../shared/json.ts';
@@ -8,8 +8,8 @@ import type { Checkpoints } from '../../store/checkpoint/checkpoints.ts';
 import { LONGEST_BLOCK } from './rate-limit-headers.ts';
 
 /**
- * Requests and bytes of content in any second, any hour and any day, wherever it begins. Absent: no limit is known. A
- * request is sent while the bytes are below their limit; how many its answer adds cannot be known before.
+ * The maximum number of requests and of bytes of content in any second, any hour and any day (sliding windows). Absent: no limit is
+ * known. A request is sent while the bytes are below their limit; how many its response adds cannot be known in advance.
  */
 export interface BudgetLimits {
   readonly requestsPerSecond?: number;
@@ -21,7 +21,7 @@ export interface BudgetLimits {
 
 /** Permission to send requests with one token. */
 export interface Allowance {
-  /** Takes permission for one request. @returns 0 when it is granted, else the milliseconds after which to ask again */
+  /** Takes permission for one request. @returns 0 if it is granted, otherwise the milliseconds after which to try again */
   take(now: number): Promise<number>;
   /** Records a response. @param blocked milliseconds since 1970 before which the source accepts no request */
   recordResponse(bytes: number, blocked: number, now: number): Promise<void>;
@@ -30,16 +30,16 @@ export interface Allowance {
 /** Grants every request: no limits are known except those that responses state. */
 export const UNLIMITED: Allowance = { take: async () => 0, recordResponse: async () => undefined };
 
-/** The name under which the use of a token is kept. The token itself is kept nowhere. */
+/** The name under which the usage of a token is kept. The token itself is not stored. */
 export const budgetName = (token: string): string =>
   `token:${hash('sha256', token, 'base64url').slice(0, 16)}`;
 
 const USAGE = 'use';
 
-/** Where the use of tokens is kept. */
+/** The store of the usage of tokens. */
 export type UsageStore = Pick<Checkpoints, 'state' | 'exchange'>;
 
-/** Keeps the use of a token until there is a store. */
+/** Keeps the usage of a token until there is a store. */
 export class InMemoryUsage implements UsageStore {
   readonly #entries = new Map<string, Record<string, unknown>>();
 
@@ -58,13 +58,13 @@ export class InMemoryUsage implements UsageStore {
   }
 }
 
-/** The allowance that all processes on one store share. */
+/** The allowance of a token that all processes with one store share. */
 export function sharedAllowance(checkpoints: UsageStore, token: string, limits: BudgetLimits): Allowance {
   const name = budgetName(token);
   const isCounted = Object.values(limits).some((limit) => limit !== undefined);
   return {
     async take(now) {
-      // Without limits only what the source itself said counts, and that is seldom written.
+      // Without configured limits, only the waits that the source requests matter, and these are rarely written.
       if (!isCounted)
         return waitUntilAllowed(limits, parseUsage((await checkpoints.state(name))[USAGE]), now);
       let wait = 0;
@@ -84,7 +84,7 @@ export function sharedAllowance(checkpoints: UsageStore, token: string, limits: 
   };
 }
 
-/** What a token has used. Moments are milliseconds since 1970. */
+/** The usage of a token. Times are milliseconds since 1970. */
 export interface TokenUsage {
   readonly lastSent: number;
   readonly hour: RateWindow;
@@ -94,8 +94,8 @@ export interface TokenUsage {
 }
 
 /**
- * The use in a sliding window, in slots of a sixtieth of it: the number of the first slot, counted from 1970, and
- * requests and bytes of each slot since.
+ * The usage in a sliding window, which is divided into sixty slots: the number of the first slot, counted from 1970, and the
+ * requests and bytes of each slot from there on.
  */
 interface RateWindow {
   readonly first: number;
@@ -122,21 +122,21 @@ const addToWindows = ({ hour, day }: TokenUsage, now: number, requests: number, 
   day: addToWindow(day, DAY, now, requests, bytes),
 });
 
-/** The use after a request that is sent now. */
+/** The usage after a request that is sent now. */
 export function usageAfterRequest(use: TokenUsage, now: number): TokenUsage {
   return { lastSent: now, ...addToWindows(use, now, 1, 0), blockedUntil: use.blockedUntil };
 }
 
 /**
- * The usage without moments in the future. What a clock that was ahead recorded counts as used now, and is stored so: otherwise,
- * each later check would count it at its own time, and the wait would end only when this clock had caught up.
+ * The usage without times in the future. Usage that a clock ahead of this one recorded counts as used now, and must be stored like
+ * that: otherwise, each later check would move it to its own time, and the wait would end only when this clock had caught up.
  */
 export function clampToClock(use: TokenUsage, now: number): TokenUsage {
   const lastSent = Math.min(use.lastSent, now);
   return { lastSent, ...addToWindows(use, now, 0, 0), blockedUntil: validBlockEnd(use, now) };
 }
 
-/** The use after a response. */
+/** The usage after a response. */
 export function usageAfterResponse(use: TokenUsage, bytes: number, blocked: number, now: number): TokenUsage {
   const blockedUntil = Math.max(validBlockEnd(use, now), blocked);
   return { lastSent: use.lastSent, ...addToWindows(use, now, 0, bytes), blockedUntil };
@@ -145,7 +145,7 @@ export function usageAfterResponse(use: TokenUsage, bytes: number, blocked: numb
 /** How far the clocks of processes that share a token may differ, in milliseconds. */
 const MAX_CLOCK_SKEW = 600_000;
 
-/** No block is longer than `LONGEST_BLOCK`: one that ends later was recorded by a clock that was wrong. */
+/** No wait is longer than `LONGEST_BLOCK`, so one that ends later was recorded with a wrong clock. */
 const validBlockEnd = ({ blockedUntil }: TokenUsage, now: number): number =>
   blockedUntil - now > LONGEST_BLOCK + MAX_CLOCK_SKEW ? 0 : blockedUntil;
 
@@ -162,12 +162,12 @@ export function waitUntilAllowed(limits: BudgetLimits, use: TokenUsage, now: num
 }
 
 /**
- * The window at this time: from its first slot that still counts and is not empty to the current one. A slot counts until its last
- * moment has left the window, so that the use of any window of this length is never counted too low.
+ * The window at this time, from the first slot that still counts and is not empty to the current slot. A slot counts until its end
+ * has left the window, so that the usage in any window of this length is never underestimated.
  */
 function windowAt({ first, used }: RateWindow, length: number, now: number): RateWindow {
   const current = Math.floor(now / (length / SLOTS));
-  // After the clock was set back, use with a later time counts as use at this time.
+  // After the clock was set back, usage with a later time counts as usage at this time.
   const begin = Math.min(first, current + 1 - used.length);
   const from = Math.max(begin, current - SLOTS);
   const slots = Array.from({ length: current + 1 - from }, (_, at) => used[from - begin + at] ?? EMPTY_SLOT);
@@ -188,7 +188,7 @@ function addToWindow(
   return { first, used: [...used.slice(0, -1), [before + requests, read + bytes]] };
 }
 
-/** Milliseconds until the use in the window is below its limits of requests and bytes. */
+/** Milliseconds until the usage in the window is below its limits of requests and bytes. */
 function waitUntilBelow(
   window: RateWindow,
   length: number,
@@ -210,11 +210,11 @@ function waitUntilBelow(
   return Math.max(until(0), until(1));
 }
 
-/** A number from the store; 0 for anything else: with NaN a wait would never end. */
+/** A number from the store; 0 for anything else, since a wait of NaN milliseconds would never end. */
 const countIn = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 
-/** The use that the store has, as far as it can be read. */
+/** Parses the usage from the store, as far as it can be read. */
 export function parseUsage(value: unknown): TokenUsage {
   if (!isObject(value)) return NO_USAGE;
   return {

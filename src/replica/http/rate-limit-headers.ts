@@ -1,24 +1,24 @@
 /**
- * What the headers of a response say about when the source accepts the next request. Moments in headers are on the
- * source's clock, which its Date header gives; results are on ours.
+ * Reads from the headers of a response when the source accepts the next request. Times in headers are on the source's clock, which
+ * the Date header shows; results are on the consumer's clock.
  */
 type Headers = Readonly<Record<string, string>>;
 
-/** The longest wait that a source may ask for, in milliseconds. More is a mistake more often than intended. */
+/** The longest wait that a source may request, in milliseconds. A longer one is more likely a mistake than intended. */
 export const LONGEST_BLOCK = 86_400_000;
 
-/** What feeds write before `-Remaining` and `-Reset`. One feed has two windows. */
+/** The prefixes of the headers `…-Remaining` and `…-Reset` that feeds send. A feed may have two windows. */
 const FAMILIES = ['ratelimit', 'x-ratelimit', 'application-ratelimit', 'burst-ratelimit'];
 
-/** A larger number of seconds is a moment: as a duration it would be 31 years. */
+/** A number of seconds from here on is a time: as a duration, it would be 31 years. */
 const SMALLEST_EPOCH_SECONDS = 1_000_000_000;
-/** A larger moment is in milliseconds: in seconds it would be in the year 5138. */
+/** A time from here on is in milliseconds: in seconds, it would be in the year 5138. */
 const SMALLEST_EPOCH_MILLISECONDS = 100_000_000_000;
 
 /**
- * The end of the window that is used up; the latest if there are several, 0 if there is none. Reads the IETF header in its two
- * forms (`"name";r=0;t=20` and `remaining=0, reset=20`) and the ones that feeds use: the remaining seconds, or a time in seconds or
- * milliseconds since 1970.
+ * The end of the window whose limit is exhausted; the latest if there are several, 0 if there is none. Reads both forms of the IETF
+ * header (`"name";r=0;t=20` and `remaining=0, reset=20`) and the headers that feeds use, whose value is the remaining seconds, or a
+ * time in seconds or milliseconds since 1970.
  */
 export function blockedUntil(headers: Headers, now: number): number {
   const field = headers.ratelimit ?? '';
@@ -36,7 +36,7 @@ export function blockedUntil(headers: Headers, now: number): number {
   );
 }
 
-/** The moment before which a source that throttles a token accepts no request with it. */
+/** The time until which a source that throttles a token rejects requests with it. */
 export function throttledUntil(status: number, headers: Headers, now: number): number {
   const wait = retryAfter(headers, now);
   return status === 429 && wait !== undefined ? now + wait : 0;

@@ -1,10 +1,10 @@
-/** Retries: the one loop, and the wait between attempts. It knows nothing of what is attempted. */
+/** The retry loop and the waits between attempts. It does not know what is attempted. */
 import type { Clock } from '../../shared/clock.ts';
 
 /**
  * Repeats work until it succeeds.
  * @param waitAfterFailure milliseconds until the next attempt, after the n-th failure in a row (from 1); it throws if the work
- *   must not be tried again
+ * must not be tried again
  */
 export async function withRetries<T>(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
@@ -20,14 +20,14 @@ export async function withRetries<T>(
   }
 }
 
-/** Waits that double from failure to failure. Milliseconds. */
+/** Waits that double from failure to failure, in milliseconds. */
 interface DelayOptions {
-  /** The first wait is up to this. */
+  /** The maximum of the first wait. */
   readonly base: number;
   readonly longest: number;
 }
 
-/** How to wait between attempts at one request. */
+/** The waits between attempts at one request. */
 export interface BackoffOptions extends DelayOptions {
   /** Attempts at one request before it is given up. */
   readonly attempts: number;
@@ -35,20 +35,17 @@ export interface BackoffOptions extends DelayOptions {
 
 export const DEFAULT_BACKOFF: BackoffOptions = { base: 1000, longest: 60_000, attempts: 8 };
 
-/**
- * For the first contact with a source that never answered, while no connection is accepted: its address may be wrong, and
- * a person is watching.
- */
+/** For a source that has never responded, until a connection is accepted: its address may be wrong, and a user is waiting. */
 export const FIRST_CONTACT: BackoffOptions = { base: 1000, longest: 4000, attempts: 4 };
 
-/** For a command that a person waits for, and that stores nothing: it can be run again. */
+/** For a command that stores nothing and that a user waits for, who can run it again. */
 export const SHORT_BACKOFF: BackoffOptions = { base: 1000, longest: 8000, attempts: 5 };
 
 const doubled = (failures: number, { base, longest }: DelayOptions): number =>
   Math.min(longest, base * 2 ** Math.min(failures - 1, 20));
 
 /**
- * Milliseconds to wait after the n-th failure (from 1) of a request: full jitter on top of what the source requested.
+ * Milliseconds to wait after the n-th failure (from 1) of a request: full jitter in addition to the wait that the source requested.
  * @param random from 0 to 1
  */
 export function waitAfter(
@@ -64,7 +61,7 @@ export function waitAfter(
 export const SHORT_DELAY: DelayOptions = { base: 1000, longest: 30_000 };
 /** For a step that failed although its requests were repeated. */
 export const LONG_DELAY: DelayOptions = { base: 15_000, longest: 300_000 };
-/** For what a person has to fix: asking often could make it worse. */
+/** For problems that a person has to fix: frequent requests could make them worse. */
 export const LONGEST_DELAY: DelayOptions = { base: 15_000, longest: 900_000 };
 
 /**

@@ -1,4 +1,4 @@
-/** The network: one request and its response. It knows nothing of tokens, of retries, or of the content of requests. */
+/** The network: one request and its response. This module knows nothing about tokens, retries, or the content of requests. */
 import { Duplex, pipeline, Readable } from 'node:stream';
 import {
   createBrotliDecompress,
@@ -17,9 +17,9 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The body of a POST; absent: the request is a GET. */
   readonly body?: string;
-  /** Milliseconds until the head of the response, and between two pieces of its body. */
+  /** Maximum milliseconds until the headers of the response, and between two chunks of its body. */
   readonly timeout: number;
-  /** Milliseconds from the head of the response to its end. Absent: the reader bounds it. */
+  /** Maximum milliseconds from the headers of the response to its end. Absent: the reader limits the time. */
   readonly longest?: number;
   readonly signal: AbortSignal;
   /** Default: `any`. Requests for untrusted URLs have `public`. */
@@ -30,28 +30,38 @@ export interface TransportResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The decoded content. It has to be read, or begun and abandoned: its connection is busy until then. */
+  /**
+   * The decoded content. The caller has to read it to its end, or at least begin and then stop reading: the connection is busy
+   * until then.
+   */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** The network, passed in so that a test can be one. */
+/** The network, passed in so that a test can replace it. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
-/** Connections to one source; more would only queue there. One of them may be a stream of its changes. */
+/**
+ * The number of connections to one source. With more, requests would only queue there. One of them may be used by a stream of
+ * changes.
+ */
 const CONNECTIONS = 5;
 const CONNECT_TIMEOUT = 10_000;
 
-/** The client of the network, and its connections by where they may lead. */
+/** The HTTP client, and its connection pools by egress policy. */
 interface Network {
   readonly request: typeof request;
   readonly agents: Readonly<Record<Egress, Agent>>;
 }
 
-/** Loads the client, which takes a fifth of the start of a service; a service without requests to sources never needs it. */
+/**
+ * Loads the HTTP client on first use: loading takes a fifth of the start of a service, and a service that queries no source never
+ * needs it.
+ */
 async function openNetwork(connections: number | null): Promise<Network> {
   const { Agent, request } = await import('undici');
   const common = { connections, connectTimeout: CONNECT_TIMEOUT };
-  // Connections are kept alive: one that may lead anywhere is never used for a request that may not.
+  // Connections are kept alive, so each policy has its own: a request with the policy `public` must not reuse a connection to a
+  // private host.
   const agents = {
     any: new Agent(common),
     public: new Agent({ ...common, connect: { lookup: publicLookup } }),
@@ -61,7 +71,7 @@ async function openNetwork(connections: number | null): Promise<Network> {
 
 /**
  * The real network.
- * @param connections to one origin at most; null: as many as there are requests
+ * @param connections the maximum number of connections to one origin; null: no limit
  */
 export function networkTransport(
   connections: number | null = CONNECTIONS,
@@ -115,7 +125,7 @@ function endAfter(body: Readable, longest: number): void {
   });
   const timer = setTimeout(() => body.destroy(late), longest).unref();
   body.once('close', () => clearTimeout(timer));
-  body.once('error', () => undefined); // the reader of the body gets it
+  body.once('error', () => undefined); // the reader of the body handles it
 }
 
 /** @param encodings in the order in which they were applied */
@@ -126,13 +136,13 @@ function decodeBody(body: Readable, encodings = ''): AsyncIterable<Uint8Array> {
     .reduce((encoded, encoding) => {
       const decoder = DECODERS.get(encoding.trim().toLowerCase())?.();
       if (decoder === undefined) return encoded;
-      // When the reader stops, both end, and with them the connection: nothing else frees it.
+      // If the reader stops early, pipeline destroys both streams, which frees the connection.
       pipeline(encoded, decoder, () => undefined);
       return decoder;
     }, body);
 }
 
-/** Decodes `deflate`, which some servers send without the zlib format that HTTP demands (RFC 9110, 8.4.1.2). */
+/** Decodes `deflate`, which some servers send without the zlib format that HTTP requires (RFC 9110, 8.4.1.2). */
 async function* inflated(encoded: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const pieces = encoded[Symbol.asyncIterator]();
   const { value: first, done } = await pieces.next();

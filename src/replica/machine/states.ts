@@ -1,6 +1,6 @@
 /**
- * The states of a copy and of its sweeps, and what may happen in each (docs/replication.md). An event without a cell in the row of a
- * state is impossible there. States are data: they are stored with every page, in its transaction.
+ * The states of a copy and of its sweeps, and the events that are possible in each (docs/replication.md). An event without a cell
+ * in the row of a state is impossible in that state. States are data: they are stored with every page, in the same transaction.
  */
 import {
   flag,
@@ -15,14 +15,14 @@ import {
 } from '../shape.ts';
 import { POSITION, type WalkPosition } from '../source/source.ts';
 
-/** A cell for each event that a state allows makes the next state. */
+/** For each state, a function for each possible event, which returns the next state. */
 type Table<States, Events> = {
   readonly [S in keyof States]: {
     readonly [E in keyof Events]?: (state: States[S], event: Events[E]) => States[keyof States];
   };
 };
 
-/** An event that a state does not allow: a fault of the consumer's own. */
+/** An event that is impossible in a state: a defect of the consumer. */
 export class ImpossibleEvent extends Error {
   override readonly name = 'ImpossibleEvent';
 }
@@ -41,27 +41,27 @@ function nextState<States, Events, S extends keyof States & string, E extends ke
   return cell(state, event);
 }
 
-/** How far the copy of a resource is. Timestamps are canonical, on the source's clock. */
+/** The progress of the copy of a resource. Timestamps are canonical, on the source's clock. */
 const LOADS = {
-  /** Nothing was ever copied. */
+  /** Nothing has been copied yet. */
   new: object({}),
-  /** The initial download. The first update, which begins at `since`, covers changes made meanwhile. */
+  /** The initial download. The first update begins at `since`, and so covers the changes that are made during the download. */
   initial: object({
     since: text,
     position: optional(POSITION),
     rows: number,
     /** The lowest number of rows that the source announced during this walk: rows may be deleted or added behind its position. */
     total: optional(number),
-    /** How often the walk has started: a link may expire. */
+    /** The number of the current walk: a walk starts over if a link expires. */
     round: number,
-    /** Where the walk before this one ended, if that was too soon: how many rows it gave, and the key of the last. */
+    /** Where the previous walk ended, if it ended too early: its number of rows, and the key of the last one. */
     previous: optional(object({ rows: number, end: text })),
   }),
-  /** The listings are there; their sub-resources follow in requests of its own. */
+  /** All listings are stored; their sub-resources are being requested separately. */
   filling: object({ since: text }),
-  /** Complete up to the cursor. */
+  /** The copy is complete up to the cursor. */
   current: object({ cursor: text, lastUpper: optional(text) }),
-  /** A window is being read. Windows may be on several fields, one after the other (`pass`), all with the same bounds. */
+  /** A window is being read, once for each window field (`pass`), always with the same bounds. */
   updating: object({ cursor: text, upper: text, pass: number, position: optional(POSITION), rows: number }),
 };
 export const LOAD_STATE = kinds(LOADS);
@@ -73,19 +73,19 @@ export type WalkEnd = NonNullable<LoadStates['initial']['previous']>;
 type LoadEvents = Kinds<{
   readonly begin: { readonly since: string };
   readonly page: { readonly next: WalkPosition; readonly rows: number; readonly total?: number };
-  /** The last page, and how many rows it has; `fills` when sub-resources have to follow. */
+  /** The last page, and its number of rows. `fills`: sub-resources have to be requested separately. */
   readonly end: { readonly fills: boolean; readonly rows?: number };
-  /** The last page, and fewer rows than the source announced: the walk is repeated. */
+  /** The last page, after fewer rows than the source announced: the walk is repeated. */
   readonly short: WalkEnd;
-  /** The last page of a window, but not of the last field. */
+  /** The last page of a window on a field that is not the last window field. */
   readonly nextPass: { readonly rows: number };
   readonly filled: unknown;
   readonly window: { readonly upper: string };
-  /** The position is no longer valid. The walk begins again; a window with another upper bound. */
+  /** The position is no longer valid. A download starts over; an update begins a window with another upper bound. */
   readonly lost: unknown;
   /** Changes up to a moment were applied by another method than windows. */
   readonly reported: { readonly upTo: string };
-  /** What the key may see has changed: everything has to be read again. */
+  /** Everything has to be read again, for instance because the rights of the key have changed. */
   readonly refresh: { readonly since: string };
 }>;
 export type LoadEvent = LoadEvents[keyof LoadEvents];
@@ -98,7 +98,7 @@ const initialFrom = (since: string, round = 1): LoadStates['initial'] => ({
 });
 const refresh = (_: LoadState, { since }: LoadEvents['refresh']): LoadState => initialFrom(since);
 
-/** The lesser of the numbers of rows that were announced, if any was. */
+/** The lower of two announced numbers of rows, as far as there are any. */
 export function lowerTotal(before: number | undefined, announced: number | undefined): number | undefined {
   if (before === undefined || announced === undefined) return before ?? announced;
   return Math.min(before, announced);
@@ -134,7 +134,7 @@ const LOAD: Table<LoadStates, LoadEvents> = {
     nextPass: ({ kind, cursor, upper, pass, rows }, { rows: more }) => {
       return { kind, cursor, upper, pass: pass + 1, rows: rows + more };
     },
-    // The cursor stays: nothing of the window counts before all of it is stored.
+    // The cursor stays, because it moves only after the complete window has been stored.
     lost: ({ cursor, upper }) => ({ kind: 'current', cursor, lastUpper: upper }),
     refresh,
   },
@@ -153,33 +153,36 @@ const OUTCOME = object({
   unsure: flag,
 });
 
-/** A sweep over all keys, in both directions: records that the source no longer has are deleted, missing ones are fetched. */
+/**
+ * A sweep compares all keys of the source with those of the copy: it deletes records that the source no longer has, and fetches
+ * records that the copy lacks.
+ */
 const SWEEPS = {
-  /** `sweep`: number of the last one. */
+  /** `sweep`: the number of the last sweep. */
   idle: object({ sweep: number, last: optional(OUTCOME) }),
   walking: object({
-    /** Marks of this number are being set. */
+    /** The number of this walk, with which it marks the keys that it sees. */
     sweep: number,
-    /** Records with a mark of this number or a later one are not deleted. */
+    /** The number of the first walk whose marks count: records with a mark of this number or a higher one are not deleted. */
     base: number,
     begun: text,
     position: optional(POSITION),
     keys: number,
-    /** The least number of keys that the source announced during this walk. */
+    /** The lowest number of keys that the source announced during this walk. */
     total: optional(number),
-    /** A row came without its key, so that this walk does not show which records the source no longer has. */
+    /** A row arrived without its key, so this walk does not show which records the source no longer has. */
     keyless: optional(flag),
-    /** Of all keys so far, in their order. */
+    /** The digest of all keys of this walk so far, in order. */
     digest: text,
-    /** Digest of the walk before this one, where two have to agree. */
+    /** The digest of the previous walk, if two walks have to agree. */
     previous: optional(text),
     round: number,
   }),
-  /** All keys were seen; stored records without a mark are deleted. */
+  /** The walk has seen all keys; stored records without a mark are being deleted. */
   deleting: object({ sweep: number, base: number, begun: text, keys: number, deleted: number }),
-  /** Keys that the source has and the copy has not are fetched. */
+  /** The records that the source has and the copy lacks are being fetched. */
   fetching: object({ sweep: number, begun: text, keys: number, deleted: number, unsure: flag }),
-  /** Too much would have been deleted; a person decides. */
+  /** Too many records would have been deleted; the operator has to decide. */
   guarded: object({ sweep: number, begun: text, rows: number, of: number }),
 };
 export const SWEEP_STATE = kinds(SWEEPS);
@@ -197,9 +200,9 @@ type SweepEvents = Kinds<{
   };
   /** The last page. */
   readonly end: { readonly keys: number };
-  /** The last page of a walk that another one has to agree with. */
+  /** The last page of a walk that the next walk has to agree with. */
   readonly agree: { readonly digest: string };
-  /** The last page; no two walks agreed, or a row came without its key. */
+  /** The last page, when no two walks agreed or a row arrived without its key. */
   readonly unsure: { readonly keys: number };
   /** A link expired; the walk starts over. */
   readonly lost: unknown;
@@ -251,7 +254,7 @@ const SWEEP: Table<SweepStates, SweepEvents> = {
       return { kind: 'idle', sweep, last: { begun, keys, deleted, unsure } };
     },
   },
-  // The next sweep looks again; `--force` lets it delete.
+  // The next sweep decides again; with `--force`, it deletes.
   guarded: { begin },
 };
 

@@ -1,6 +1,6 @@
 /**
- * One file from an untrusted URL: requested within the egress policy, abandoned if it arrives too slowly, and written completely or
- * not at all. It knows nothing of listings.
+ * Fetches one file from an untrusted URL: within the egress policy, unless it arrives too slowly, and written completely or not at
+ * all. This module knows nothing about listings.
  */
 
 import { hash } from 'node:crypto';
@@ -15,20 +15,20 @@ import { asFailure, failureOf, RequestFailure } from '../http/failure.ts';
 import type { TransportResponse } from '../http/transport.ts';
 
 const REDIRECTS = 5;
-/** Milliseconds until the head of a response, and between two pieces of its body. */
+/** Maximum milliseconds until the headers of the file's response, and between two chunks of the file. */
 const TIMEOUT = 30_000;
-/** Characters of an error's body, and of an address, that messages quote. */
+/** The number of characters of an error body, or of a URL, that a message quotes. */
 const QUOTED = 300;
 
 export interface FileRequest {
   readonly address: string;
   readonly signal: AbortSignal;
   readonly egress: Egress;
-  /** An origin that may be asked wherever it is: that of the source itself. */
+  /** The origin of the source itself, which may be requested even if it is in a private network. */
   readonly own?: string;
-  /** Bytes. */
+  /** The maximum size in bytes. */
   readonly largest: number;
-  /** Whether a page or a text is not the file. */
+  /** Whether the file must be an image, so that an HTML page or JSON counts as a failure. */
   readonly isImage: boolean;
 }
 
@@ -61,7 +61,7 @@ export async function fetchFile<T>(
   }
 }
 
-/** The response that has the file, at the end of all redirects. */
+/** Follows redirects to the response that contains the file. */
 async function fetchResponse(
   { transport, clock }: Pick<Environment, 'transport' | 'clock'>,
   { address, signal, egress, own, largest }: FileRequest,
@@ -76,7 +76,7 @@ async function fetchResponse(
       transport({ url, headers: {}, timeout: TIMEOUT, signal, egress: here }),
     );
     const { status, headers } = response;
-    // No part was requested, so 206 is not the file; 203 is one that a proxy has changed.
+    // 203 is the file, modified by a proxy. 206 is not accepted, because no range was requested.
     if (status === 200 || status === 203) {
       if (Number(headers['content-length'] ?? 0) <= largest) return response;
       await withRequestFailure(beginningOf(response));
@@ -92,7 +92,7 @@ async function fetchResponse(
   throw new RequestFailure('rejected', `${withoutSignature(address)} redirects more than ${REDIRECTS} times`);
 }
 
-/** What the network throws, as a failure of the request. */
+/** Converts errors of the network to RequestFailures. */
 const withRequestFailure = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     throw asFailure(error);
@@ -111,15 +111,15 @@ async function beginningOf({ body }: TransportResponse): Promise<string> {
   return text.slice(0, QUOTED);
 }
 
-/** Milliseconds in which a file has to arrive completely, or deliver a minimum number of bytes. */
+/** The period, in milliseconds, in which a file must either be complete or deliver a minimum number of bytes. */
 const WINDOW = 60_000;
 const LEAST = 256 * 1024;
-/** Milliseconds after which no file is waited for. */
+/** The maximum time for a file, in milliseconds. */
 const LONGEST = 30 * 60_000;
 
 /**
- * Watches the progress of a file, from the request to the last byte, redirects included: a host that sends a byte now and then could
- * otherwise keep a connection busy for ever, since no limit on the gap between two bytes ends that.
+ * Monitors the transfer rate of a file, from the request through all redirects to the last byte. A limit on the time between two
+ * bytes is not enough: a host that sends a byte now and then could keep a connection busy forever.
  */
 function watchPace(clock: Clock, outer: AbortSignal) {
   const ended = new AbortController();
@@ -138,9 +138,9 @@ function watchPace(clock: Clock, outer: AbortSignal) {
   };
   void watch();
   return {
-    /** Aborted with the outer signal, or when the file is too slow. */
+    /** Aborted with the outer signal, or if the file arrives too slowly. */
     signal: AbortSignal.any([outer, slow.signal]),
-    /** The same content, counted. @throws RequestFailure for whatever the network throws */
+    /** Passes the content through and counts its bytes. @throws RequestFailure for errors of the network */
     async *counted(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
       try {
         for await (const chunk of content) {
@@ -151,11 +151,11 @@ function watchPace(clock: Clock, outer: AbortSignal) {
       } catch (error) {
         throw asFailure(error);
       } finally {
-        // The time that the disk takes is not the host's.
+        // Stop timing: writing to the disk does not count against the host.
         ended.abort();
       }
     },
-    /** Why the file was given up, if it was. */
+    /** The failure, if the file arrived too slowly. */
     tooSlow: () => failure,
     end: () => ended.abort(),
   };
@@ -165,12 +165,12 @@ const tooLargeFailure = (largest: number): RequestFailure =>
   new RequestFailure('too-large', `The file is larger than ${largest} bytes`);
 
 /**
- * Writes content to a new file, completely or not at all. Content that is too large is interrupted at the limit, whatever length its
+ * Writes content to a new file, completely or not at all. Content that is too large is cut off at the limit, whatever length its
  * host declared.
- * @param path of no existing file
- * @param look is called with every piece that is written
+ * @param path must not exist yet
+ * @param look called with every chunk that is written
  * @returns the number of bytes
- * @throws RequestFailure for content that is empty or too large; whatever the content or the file system throws
+ * @throws RequestFailure for content that is empty or too large; errors of the content or the file system are passed through
  */
 export async function writeNewFile(
   content: AsyncIterable<Uint8Array>,
@@ -197,28 +197,31 @@ export async function writeNewFile(
   }
 }
 
-/** Letters of an ending; a host may send a type of any length. */
+/** The maximum length of an extension; a host may send a media type of any length. */
 const LONGEST_ENDING = 20;
 
-/** What a file's name ends with, from its media type. */
+/** The file extension for a media type. */
 export function extensionOf(type: string | undefined): string {
   const [, subtype = ''] = /^[\w-]+\/([\w.-]+)/.exec(type ?? '') ?? [];
   const plain = subtype.toLowerCase().replace(/[^a-z0-9_-]/g, '_');
   return plain === '' ? 'bin' : plain.slice(0, LONGEST_ENDING);
 }
 
-/** Bytes of a name without its ending: file systems take 255 in all, and a copy gets ` (2)` or the like. */
+/**
+ * The maximum bytes of a name without its extension: file systems permit 255 bytes in total, and desktops append ` (2)` or the like
+ * to copies.
+ */
 const LONGEST_NAME = 120;
 
-/** Names that mean a device to some systems, whatever their ending. */
+/** Names that are reserved for devices on Windows, whatever their extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 /**
- * The name of a file for a key: letters, digits, `_`, `-` and `.` of ASCII, so that no character is special to a shell, a
- * terminal or a file system, and a name is the same in every form of Unicode. The name for any other key contains a hash,
- * so that no two keys share a name.
+ * The file name for a key: ASCII letters, digits, `_`, `-` and `.`, so that no character is special to a shell, a terminal or a
+ * file system, or affected by Unicode normalization. If a key has other characters, its name contains a hash, so that no two keys
+ * share a name.
  * @param extension letters and digits
- * @param taken whether another key has the name, in whatever case it is written
+ * @param taken whether another key has the name, regardless of case
  */
 export function fileNameOf(key: string, extension: string, taken: (name: string) => boolean): string {
   const plain = key

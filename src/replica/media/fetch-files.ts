@@ -1,6 +1,6 @@
 /**
- * Fetches the files of media records of new and changed listings, and deletes those of deleted listings. A file that cannot be
- * fetched is tried again later, and delays neither other files nor other hosts.
+ * Fetches the files of the media records of new and changed listings, and deletes the files of deleted listings. A file that cannot
+ * be fetched is tried again later, and delays neither other files nor other hosts.
  */
 import type { FieldValues, MediaKind } from '../../dictionary/index.ts';
 import { mediaKind } from '../../records/media.ts';
@@ -13,17 +13,20 @@ import { extensionOf, fetchFile } from './fetch-file.ts';
 import { folderFailure, type MediaFile, type MediaFolder } from './folder.ts';
 import { HostQueues } from './hosts.ts';
 
-/** Listings that are examined, or requested again, together; files that are queued, and fetched at once. */
+/**
+ * The number of listings that are examined or requested again together; the maximum number of queued files, and of concurrent
+ * fetches.
+ */
 const LISTINGS = 50;
 const QUEUED = 2000;
 const AT_ONCE = 16;
-/** Bytes. */
+/** The maximum size of a file, in bytes. */
 const LARGEST_FILE = 200 * 1024 * 1024;
-/** Milliseconds until a file that failed is tried again. */
+/** Milliseconds until a failed file is tried again: after its first failure, and at most. */
 const FIRST_WAIT = 15 * 60_000;
 const LONGEST_WAIT = 24 * 3_600_000;
 
-/** Other media may be pages, such as tours. */
+/** The kinds of media that must be images. Others, such as virtual tours, may be HTML pages. */
 const IMAGES: ReadonlySet<MediaKind> = new Set(['photo', 'plan']);
 
 /** Media of one listing whose file is to be fetched. */
@@ -34,17 +37,17 @@ interface Job {
   readonly version: string;
   readonly isImage: boolean;
   readonly failures: number;
-  /** Whether the address is as new as the source can return it. */
+  /** Whether the URL was requested from the source just now, so that no newer one exists. */
   readonly isRenewed: boolean;
 }
 
 /**
  * Fetches all pending files.
- * @throws RequestFailure `stopped`, after everything that was fetched has been noted; `transient` when the folder cannot be written
+ * @throws RequestFailure `stopped`, after all fetched files have been recorded; `transient` if the folder cannot be written
  */
 export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void> {
   const { checkpoint, name, report, signal, store } = copy;
-  // The first time, the files of every listing that is stored already are pending.
+  // The first time, the files of all stored listings become pending.
   if (checkpoint.get('media') !== FILES) {
     await makeStoredPending(copy, 'Property', [FILES]);
     await checkpoint.commit({ state: { media: FILES } });
@@ -56,7 +59,7 @@ export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void>
   try {
     await new Round(copy, folder, total).run();
   } catch (error) {
-    // A full disk ends the round, not a watch: it is tried again after a while.
+    // A full disk ends this round, but not the watch, which tries again later.
     throw folderFailure(folder.path, error);
   }
   if (signal.aborted) throw stopped();
@@ -70,18 +73,18 @@ class Round {
   readonly #total: number;
   readonly #hosts = new HostQueues<Job>();
   readonly #stop = new AbortController();
-  /** Aborted when the copy is to stop, or the round cannot continue. */
+  /** Aborted when the copy stops, or when this round cannot continue. */
   readonly #signal: AbortSignal;
   readonly #busy = new Set<Promise<void>>();
-  /** Files whose address may have expired, with what their host said. */
+  /** Files whose URL may have expired, with the failure. */
   readonly #expired: { readonly job: Job; readonly failure: RequestFailure }[] = [];
-  /** Listings that were requested again in this round, of those with pending files. */
+  /** The listings with pending files that this round has requested again. */
   readonly #renewed = new Set<string>();
-  /** Whether listings are requested again; one request at a time, while others gather. */
+  /** Whether listings are being requested again. There is one such request at a time; meanwhile, further listings accumulate. */
   #isRenewing = false;
   /** The number of pending files of each listing. */
   readonly #left = new Map<string, number>();
-  /** Listings without pending files. */
+  /** The listings whose files have all been processed. */
   readonly #finished: string[] = [];
   #done = 0;
   /** Why the round cannot continue. */
@@ -96,14 +99,14 @@ class Round {
 
   async run(): Promise<void> {
     await this.#walk().finally(async () => {
-      // Nothing may be written to a closed folder.
+      // The caller closes the folder, so no fetch may still be running.
       this.#stop.abort();
       await Promise.allSettled(this.#busy);
     });
     await this.#settle();
   }
 
-  /** Looks at the listings in the order of their keys, and fetches meanwhile. */
+  /** Examines the listings in the order of their keys, and fetches files at the same time. */
   async #walk(): Promise<void> {
     const { name, signal, store } = this.#copy;
     let after = '';
@@ -116,7 +119,8 @@ class Round {
         await this.#look(keys);
       }
       if (this.#finished.length >= LISTINGS) await this.#settle();
-      // Nothing is awaited between this and the wait below: whatever is still queued then waits for a running task or for time.
+      // Nothing is awaited between this call and `#nextEnd` below, so what is still queued there waits for a running task or for
+      // time to pass.
       this.#begin();
       if (this.#broken !== undefined) throw this.#broken.error;
       if (!isThrough && this.#hosts.waiting < QUEUED) continue;
@@ -132,7 +136,7 @@ class Round {
     for (const job of jobs) this.#queue(job);
   }
 
-  /** Begins whatever has a place now. */
+  /** Starts the queued fetches for which there are free slots. */
   #begin(): void {
     const { clock } = this.#copy.environment;
     while (this.#hosts.running < AT_ONCE) {
@@ -158,7 +162,7 @@ class Round {
     this.#busy.add(busy);
   }
 
-  /** Waits until something ended, or a host may be asked again. */
+  /** Waits until a task ends, or a host may be requested again. */
   async #nextEnd(): Promise<void> {
     const { clock } = this.#copy.environment;
     const awake = new AbortController();
@@ -168,7 +172,7 @@ class Round {
     awake.abort();
   }
 
-  /** Notes the listings whose files are all here; the others stay pending. */
+  /** Records the listings whose files are complete; the others stay pending. */
   async #settle(): Promise<void> {
     const keys = this.#finished.splice(0);
     if (keys.length === 0) return;
@@ -183,8 +187,8 @@ class Round {
   }
 
   /**
-   * Compares the media of listings with the files in the folder, deletes files of no record, and notes the listings whose files are
-   * complete. Nothing is stored meanwhile, so that no change between the comparison and the note is lost.
+   * Compares the media of listings with the files in the folder, deletes files without a record, and records the listings whose
+   * files are complete. Nothing else is committed during this, so that no change between the comparison and the commit is lost.
    * @returns the files that are pending
    */
   async #reconcile(keys: readonly string[]): Promise<Job[]> {
@@ -226,7 +230,7 @@ class Round {
     return { jobs, waiting };
   }
 
-  /** Queues a file, unless its host was given up. */
+  /** Queues a file, unless its host has been given up. */
   #queue(job: Job): void {
     const host = hostOf(job.url);
     if (this.#hosts.isGivenUp(host)) this.#putOff(job);
@@ -235,7 +239,7 @@ class Round {
 
   /**
    * Fetches one file.
-   * @throws errors on this side, not of the file or its host: the disk, the store, the lease
+   * @throws errors of the disk, the store or the lease, but not those of the file or its host
    */
   async #fetch(host: string, job: Job): Promise<void> {
     const { environment, filesEgress: egress = 'public', report } = this.#copy;
@@ -251,7 +255,7 @@ class Round {
       const { mediaKey, listingKey, version } = job;
       this.#folder.recordFile({ mediaKey, listingKey, version, ...file, failures: 0, notBefore: 0 });
       this.#hosts.recordDelivery(host, clock.now() - begun);
-      // Meanwhile the last other record with the same content may have been deleted, and the content with it.
+      // The last other record with the same content may have been deleted in the meantime, and the content with it.
       if (!(await this.#folder.has(file))) {
         this.#giveUp(job, new RequestFailure('transient', 'The file was taken away again'));
         return;
@@ -274,7 +278,7 @@ class Round {
     }
   }
 
-  /** Requests listings again whose addresses may have expired, many at once, and queues their files again. */
+  /** Requests the listings whose URLs may have expired again, many at once, and queues their files again. */
   async #renew(): Promise<void> {
     const { checkpoint, feed, store } = this.#copy;
     const keys = [...new Set(this.#expired.map(({ job }) => job.listingKey))].slice(0, LISTINGS);
@@ -294,7 +298,7 @@ class Round {
     } catch (error) {
       if (this.#signal.aborted) return;
       if (!(error instanceof RequestFailure)) throw error;
-      // The next update reports the failure of the source; here it only means that there is no newer address.
+      // The next update reports the failure of the source. Here, it only means that there is no newer URL.
     }
     for (const { job, failure } of mine) {
       const [record] = await store.contents('Media', { key: job.mediaKey });
@@ -304,7 +308,7 @@ class Round {
     }
   }
 
-  /** A file is here, or given up for now. */
+  /** A file has been fetched, or given up for now. */
   #end({ listingKey }: Job): void {
     const still = (this.#left.get(listingKey) ?? 1) - 1;
     if (still > 0) {
@@ -316,15 +320,15 @@ class Round {
     this.#finished.push(listingKey);
   }
 
-  /** The file itself failed: it is tried again after a wait that grows. */
+  /** Records that a file itself failed. It is tried again after a wait that grows with each failure. */
   #giveUp(job: Job, { kind, message }: RequestFailure): void {
     const failures = job.failures + 1;
     const growing = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (failures - 1));
-    // A file that is too large will be too large again, and would be downloaded only to find that out.
+    // A file that is too large will be too large again, so it is not downloaded again soon.
     this.#noteFailure(job, failures, kind === 'too-large' ? LONGEST_WAIT : growing, message);
   }
 
-  /** The file was not requested, because its host was given up. */
+  /** Records that a file was not requested, because its host has been given up. */
   #putOff(job: Job): void {
     const host = hostOf(job.url);
     const reason = `${host} failed ${this.#hosts.failuresOf(host)} times`;
@@ -334,7 +338,7 @@ class Round {
   #noteFailure(job: Job, failures: number, wait: number, message: string): void {
     const { environment, report } = this.#copy;
     const { mediaKey, listingKey } = job;
-    // The file of the version before is kept until there is a new one.
+    // The file of the previous version is kept until there is a new one.
     const before = this.#folder.filesOfListing(listingKey).get(mediaKey);
     const kept = before?.sha256 === undefined ? { version: job.version } : before;
     // A host can send anything, including control characters that a terminal would interpret.
@@ -355,8 +359,8 @@ function versionOf({ MediaURL, MediaModificationTimestamp, ModificationTimestamp
 }
 
 /**
- * After a failure, unless it was another version's. A file that is here keeps its own version, which does not show that. A
- * moment further off than any wait was noted by a clock that has been set back since.
+ * Whether a file has to wait after a failure of its current version. If an older file is stored, the entry has the version of that
+ * file, and does not show which version failed. A time further ahead than any wait was recorded before the clock was set back.
  */
 const hasToWait = (
   { notBefore, sha256, version: failed }: MediaFile,

@@ -1,6 +1,6 @@
 /**
- * Files next to a store, each under the hash of its content, and an index of their media records. It knows nothing of how they are
- * fetched.
+ * A folder next to a store with media files, each named by the hash of its content, and an index of their media records. This
+ * module does not know how files are fetched.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -13,13 +13,13 @@ import { makeFolder, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.
 import { RequestFailure } from '../http/failure.ts';
 import { extensionOf, writeNewFile } from './fetch-file.ts';
 
-/** The file of a media record. Moments are milliseconds since 1970. */
+/** The file of a media record. Times are milliseconds since 1970. */
 export interface MediaFile {
   readonly mediaKey: string;
   readonly listingKey: string;
-  /** Another version is another file. */
+  /** If the version differs, the file has to be fetched again. */
   readonly version: string;
-  /** SHA-256 of the content in hexadecimal, which is the file's name. Absent while it could not be fetched. */
+  /** SHA-256 of the content in hexadecimal, which is the name of the file. Absent until the file has been fetched. */
   readonly sha256?: string;
   readonly bytes?: number;
   readonly type?: string;
@@ -36,8 +36,8 @@ const LAYOUT = `CREATE TABLE IF NOT EXISTS files (
   CREATE INDEX IF NOT EXISTS files_by_content ON files (sha256);`;
 
 /**
- * Files next to a store, each under the hash of its content, so that equal files are stored once: `ab/abcdef….jpeg`.
- * `index.db` has the media record of each.
+ * Files next to a store, each named by the hash of its content, such as `ab/abcdef….jpeg`, so that equal files are stored once.
+ * `index.db` lists the media records and their files.
  */
 export class MediaFolder {
   readonly path: string;
@@ -51,8 +51,8 @@ export class MediaFolder {
   }
 
   /**
-   * Only the process that holds the lease of the source may open its folder: what a process that died was writing is
-   * removed, and no other one that writes for the same source is alive. Files of other sources stay.
+   * Opens the folder. The process must hold the lease of the source, because this removes the unfinished files that a dead process
+   * with the same source has left. Unfinished files of other sources stay.
    */
   static async open(path: string, source: string): Promise<MediaFolder> {
     try {
@@ -80,8 +80,8 @@ export class MediaFolder {
 
   /**
    * Stores the content of a file, completely or not at all.
-   * @param largest bytes
-   * @throws RequestFailure for a file that is empty or too large; whatever the content or the file system throws
+   * @param largest the maximum size in bytes
+   * @throws RequestFailure for a file that is empty or too large; errors of the content or the file system are passed through
    */
   async keep(
     content: AsyncIterable<Uint8Array>,
@@ -107,7 +107,7 @@ export class MediaFolder {
     return join(this.path, sha256.slice(0, 2), `${sha256}.${ending}`);
   }
 
-  /** Whether a file exists where the index says, with its full length. */
+  /** Whether a file exists under the name in the index, with its full length. */
   async has({ sha256, bytes, type }: Pick<MediaFile, 'sha256' | 'bytes' | 'type'>): Promise<boolean> {
     if (sha256 === undefined) return false;
     return stat(this.pathOf(sha256, extensionOf(type))).then(
@@ -116,7 +116,7 @@ export class MediaFolder {
     );
   }
 
-  /** Notes the state of a media record's file. Its earlier file is deleted, unless another record has it. */
+  /** Records the file of a media record. Its previous file is deleted, unless another record has the same content. */
   recordFile(file: MediaFile): void {
     this.#inPlaceOf(file.mediaKey, () =>
       this.#index
@@ -136,14 +136,14 @@ export class MediaFolder {
     );
   }
 
-  /** The media record was deleted. */
+  /** Removes the entry of a deleted media record. */
   deleteFile(mediaKey: string): void {
     this.#inPlaceOf(mediaKey, () =>
       this.#index.prepare('DELETE FROM files WHERE source = ? AND media_key = ?').run(this.#source, mediaKey),
     );
   }
 
-  /** Makes all notes durable before the store notes the listings as done. */
+  /** Makes all entries durable. Must be called before the store records the listings as done. */
   sync(): void {
     this.#index.exec('PRAGMA wal_checkpoint(PASSIVE)');
   }
@@ -160,8 +160,8 @@ export class MediaFolder {
   }
 
   /**
-   * Changes the entry of a media record, and deletes content that no record has any more. This is one transaction, so
-   * that no process records a content while another removes it. The file is deleted first: a process that is killed in
+   * Changes the entry of a media record, and deletes its previous content if no record has it any more. This is one transaction, so
+   * that no process records a content while another process removes it. The file is deleted first: a process that is killed in
    * between leaves an entry without a file, never a file without an entry.
    */
   #inPlaceOf(mediaKey: string, change: () => void): void {
@@ -172,7 +172,7 @@ export class MediaFolder {
       if (before !== undefined) this.#drop(before);
       this.#index.exec('COMMIT');
     } catch (error) {
-      // A full disk has ended the transaction already.
+      // If the disk is full, SQLite has already rolled back.
       if (this.#index.isTransaction) this.#index.exec('ROLLBACK');
       throw error;
     }
@@ -180,7 +180,7 @@ export class MediaFolder {
 
   #drop({ sha256, type }: MediaFile): void {
     if (sha256 === undefined) return;
-    // Types that differ may share a name: `image/jpeg` and `image/jpeg; charset=binary`.
+    // Different types may have the same extension, and so the same file: `image/jpeg` and `image/jpeg; charset=binary`.
     const ending = extensionOf(type);
     const others = this.#index.prepare('SELECT DISTINCT type FROM files WHERE sha256 = ?').all(sha256);
     const isShared = others.some(
@@ -190,7 +190,7 @@ export class MediaFolder {
   }
 }
 
-/** What the names of a source's unfinished files begin with; no name of a source has an `@`. */
+/** The prefix of the names of a source's unfinished files. The name of a source cannot contain `@`. */
 const partialPrefix = (source: string): string => `${source}@`;
 
 /** Converts a failure of the file system or the index to a transient one; other errors are returned unchanged. */

@@ -1,12 +1,15 @@
-/** The order in which files are fetched, by host. It knows nothing of files, and sends no requests. */
+/** Schedules the fetching of files by host. This module knows nothing about files, and sends no requests. */
 
-/** Concurrent files of a host that has delivered one quickly. Any other host has one at a time, in a slot that it shares. */
+/**
+ * The number of concurrent fetches from a host that has delivered a file quickly. Any other host gets one at a time, in a shared
+ * slot.
+ */
 const AT_ONCE = 4;
-/** Files at a time of all hosts together that have not delivered one yet, failed, or are slow. */
+/** The number of shared slots, for all hosts together that have not delivered a file yet, have failed, or are slow. */
 const UNPROVEN = 12;
 /** Strikes after which a host is given up until the next run. */
 const PATIENCE = 5;
-/** A slow failure blocks a slot for all of its time, so two of them are enough. */
+/** A failure that takes longer than `after` milliseconds counts as several strikes, because it blocks a slot for that long. */
 const SLOW = { after: 20_000, strikes: 3 } as const;
 const FIRST_WAIT = 1000;
 /** A host that requests a longer wait than this is skipped until the next run. Milliseconds. */
@@ -15,7 +18,7 @@ const LONGEST_WAIT = 120_000;
 interface Queue<J> {
   readonly jobs: J[];
   running: number;
-  /** Failures in a row, and what they count. */
+  /** The number of failures in a row, and their strikes. */
   failures: number;
   strikes: number;
   notBefore: number;
@@ -26,13 +29,13 @@ interface HostFailure {
   readonly now: number;
   /** Milliseconds. */
   readonly took: number;
-  /** What the host itself requested, in milliseconds. */
+  /** The wait that the host requested, in milliseconds. */
   readonly retryAfter?: number | undefined;
 }
 
 /**
- * Queued files, by their host. A host that works has slots of its own; all others share some: however many
- * of them are slow, hang or fail, they never delay the files of a host that works.
+ * Queued files by host. A host that works has slots of its own, and all others share a few slots. However many of those are slow,
+ * hang or fail, they never delay the files of a host that works.
  */
 export class HostQueues<J> {
   readonly #queues = new Map<string, Queue<J>>();
@@ -44,12 +47,12 @@ export class HostQueues<J> {
     return this.#waiting;
   }
 
-  /** Jobs that were taken and have not ended. */
+  /** Jobs that have been taken and have not ended. */
   get running(): number {
     return this.#running;
   }
 
-  /** Whether the host was given up; nothing may be queued for it any more. */
+  /** Whether the host has been given up; nothing may be queued for it any more. */
   isGivenUp(host: string): boolean {
     return (this.#queues.get(host)?.strikes ?? 0) >= PATIENCE;
   }
@@ -63,7 +66,9 @@ export class HostQueues<J> {
     this.#waiting++;
   }
 
-  /** The next job whose host has a free slot: of the host with the fewest strikes, and in turn among equal ones. */
+  /**
+   * Takes the next job of the host with the fewest strikes that has a free slot. Hosts with the same number of strikes take turns.
+   */
   take(now: number): { readonly host: string; readonly job: J } | undefined {
     const places = UNPROVEN - this.#unproven();
     let best: readonly [string, Queue<J>] | undefined;
@@ -79,13 +84,13 @@ export class HostQueues<J> {
     queue.running++;
     this.#running++;
     this.#waiting--;
-    // The host is now the last in turn.
+    // Move the host to the end of the order.
     this.#queues.delete(host);
     this.#queues.set(host, queue);
     return { host, job };
   }
 
-  /** Milliseconds until a host may be asked again that waits only for time; undefined if there is none. */
+  /** Milliseconds until the first of the hosts that only wait for time may be requested again; undefined if there is none. */
   readyIn(now: number): number | undefined {
     const places = UNPROVEN - this.#unproven();
     const moments = [...this.#queues.values()]
@@ -94,19 +99,19 @@ export class HostQueues<J> {
     return moments.length === 0 ? undefined : Math.min(...moments);
   }
 
-  /** A file was delivered. @param took milliseconds */
+  /** Records that a host delivered a file. @param took milliseconds */
   recordDelivery(host: string, took: number): void {
     const queue = this.#end(host);
     Object.assign(queue, { failures: 0, strikes: 0, isProven: took < SLOW.after });
     this.#tidy(host, queue);
   }
 
-  /** The host answered, and does not have this one file. */
+  /** Records that a host responded, but does not have this file. */
   recordResponse(host: string): void {
     this.#tidy(host, this.#end(host));
   }
 
-  /** @returns the queued jobs, which are removed, if the host is given up from now on */
+  /** Records a failure of a host. @returns the queued jobs of the host, which are removed, if it is given up from now on */
   recordFailure(host: string, { now, took, retryAfter = 0 }: HostFailure): readonly J[] {
     const queue = this.#end(host);
     queue.failures++;
@@ -141,13 +146,13 @@ export class HostQueues<J> {
     return queue;
   }
 
-  /** A host without strikes needs no queue while it has no jobs. */
+  /** Removes the queue of a host that has neither jobs nor strikes. */
   #tidy(host: string, { jobs, running, strikes, isProven }: Queue<J>): void {
     if (jobs.length === 0 && running === 0 && strikes === 0 && !isProven) this.#queues.delete(host);
   }
 }
 
-/** A moment further away than any wait is from a clock that has been set back since. */
+/** A time further ahead than any wait was recorded before the clock was set back. */
 const hasToWait = <J>({ notBefore }: Queue<J>, now: number): boolean =>
   notBefore > now && notBefore - now <= LONGEST_WAIT;
 

@@ -1,4 +1,4 @@
-/** The steps of a cycle: downloads, windows and sweeps of all collections, and when everything is read again. */
+/** The steps of a cycle: downloads, windows and sweeps of all collections. Also determines when everything has to be read again. */
 import { PUBLISHED_RESOURCES } from '../../compile/layout/index.ts';
 import { settleAll } from '../../shared/promise-queue.ts';
 import { rewriteDamaged } from '../../store/check/check-store.ts';
@@ -13,21 +13,21 @@ import { type SweepResult, sweep } from '../steps/sweep.ts';
 import { refresh, update } from '../steps/update.ts';
 import { findOlderRecord } from '../steps/witnesses.ts';
 
-/** Times that a download is begun again because the key's view changed during its update. */
+/** How often a download is repeated because the view of the key changed during its update. */
 const MOST_REFRESHES = 3;
-/** Milliseconds between two full downloads because of records that went back in time. */
+/** The minimum milliseconds between two full downloads because records went back in time. */
 const BACK_EVERY = 20 * 3_600_000;
 
 const SHOWS_ELSE = 'the source shows something else than before';
 const WENT_BACK = 'the source went back in time, as one that was restored from a backup';
 
-/** The collections that have listings, and those that have agents and offices. */
+/** The collections of listings, and those of agents and offices. */
 export const collectionsOf = ({ feed }: Copy) => ({
   listings: feed.capabilities.resources.filter((collection) => !isAboutAccounts(collection)),
   accounts: feed.capabilities.resources.filter(isAboutAccounts),
 });
 
-/** Whether a collection is copied by windows; accounts of the native interface have none and are swept. */
+/** Whether a collection is copied by windows. The accounts of the native interface have no windows, and are swept instead. */
 const hasWindows = (collection: string): boolean => collection !== ACCOUNTS;
 
 /** The collections that are copied by windows, or by the changes that the source reports. */
@@ -38,7 +38,7 @@ export const windowedCollections = ({ feed }: Pick<Copy, 'feed'>): string[] =>
 export const sweepOnlyCollections = (collections: readonly string[]): string[] =>
   collections.filter((collection) => !hasWindows(collection));
 
-/** Runs work on collections with windows in parallel, each in its turn. */
+/** Runs work on all collections with windows in parallel, but on each collection only one piece of work at a time. */
 const forEachWindowed = (
   { checkpoint }: Copy,
   collections: readonly string[],
@@ -50,16 +50,16 @@ const forEachWindowed = (
       .map((collection) => checkpoint.fetchInTurn(collection, () => work(collection))),
   );
 
-/** The initial download of collections, as far as it is not complete. */
+/** Completes the initial download of collections. */
 export const downloadAll = (copy: Copy, collections: readonly string[]): Promise<void> =>
   forEachWindowed(copy, collections, (collection) => download(copy, collection));
 
-/** If the clock of the copy seems to have been set ahead, that of the source shows whether it is right. */
+/** Compares the clock of the store with the source's if the store seems to have been written with a clock that was ahead. */
 export async function confirmClock({ feed, store }: Pick<Copy, 'feed' | 'store'>): Promise<void> {
   if ((await store.clockJump()) > 0) await store.confirmClock(await feed.serverTime());
 }
 
-/** Windows of collections, after the download of those that have none yet. */
+/** Reads windows of collections, after downloading those that have not been downloaded yet. */
 export async function updateAll(copy: Copy, collections: readonly string[]): Promise<void> {
   await confirmClock(copy);
   await refreshIfWentBack(copy, collections.filter(hasWindows));
@@ -76,9 +76,9 @@ const isIdle = ({ checkpoint }: Copy, collection: string): boolean =>
   ['idle', 'guarded'].includes(checkpoint.sweep(collection).kind);
 
 /**
- * Sweeps collections one at a time. A sweep that was resumed does not see deletions before the position at which an earlier run
- * stopped, so that a complete one follows it.
- * @returns the worst of their results
+ * Sweeps collections one at a time. A resumed sweep does not notice deletions before the position at which the earlier run stopped,
+ * so a complete sweep follows it.
+ * @returns `done` if all sweeps were, otherwise the first other result
  */
 export async function sweepAll(copy: Copy, collections: readonly string[]): Promise<SweepResult> {
   const results: SweepResult[] = [];
@@ -93,9 +93,9 @@ export async function sweepAll(copy: Copy, collections: readonly string[]): Prom
 }
 
 /**
- * Compares what the source showed when it was discovered, its fields and which records, with what it showed before. When it is
- * something else, everything is read again, since no timestamp moves by that (reference: consumer, schema drift). The source is
- * not asked once more: it may have changed since its fields were taken over, and the change would count as known.
+ * Compares the fields and the view of records that the source showed when it was discovered with those that it showed before. If
+ * they differ, everything is read again, since such a change moves no timestamp (reference: consumer, schema drift). The source is
+ * not queried once more: it may have changed since its fields were declared, and that change would then go unnoticed.
  */
 export async function compareFingerprint(copy: Copy): Promise<boolean> {
   const { checkpoint, feed } = copy;
@@ -103,7 +103,7 @@ export async function compareFingerprint(copy: Copy): Promise<boolean> {
   const before = checkpoint.get('fingerprint');
   const epochBefore = checkpoint.get('epoch');
   const state = { revision, ...(epoch === undefined ? {} : { epoch }) };
-  // A source that described its fields before and does not now has not removed them.
+  // If the source described its fields before but does not now, it has not removed them.
   const now = fingerprint ?? (before === ANOTHER_SOURCE ? UNDESCRIBED : (before ?? UNDESCRIBED));
   const wentBack = epochBefore !== undefined && epoch !== epochBefore;
   if (before === now && !wentBack) {
@@ -117,8 +117,8 @@ export async function compareFingerprint(copy: Copy): Promise<boolean> {
 }
 
 /**
- * Notices a source without epochs that went back in time, and reads everything again; not more often than once in a
- * while: if it seems to happen again and again, records go back and forth by themselves, and a person has to look.
+ * Detects that a source without epochs went back in time, and reads everything again, but at most once within a period. If it seems
+ * to happen more often, the records of the source change back and forth, and an operator has to examine that.
  */
 async function refreshIfWentBack(copy: Copy, collections: readonly string[]): Promise<void> {
   const { checkpoint, environment, name, store } = copy;
@@ -141,18 +141,18 @@ async function refreshIfWentBack(copy: Copy, collections: readonly string[]): Pr
 }
 
 /**
- * Reads everything again for a copy into which something else has written: no stored hash is trusted, and the data in
- * addition to the records is rebuilt before and after.
+ * Reads everything again for a copy into which something else has written. No stored hash is trusted, and derived data such as
+ * texts and indexes is rebuilt before and after.
  */
 export async function refreshUntrusted(copy: Copy, reason: string): Promise<void> {
   const { checkpoint, feed, name, store } = copy;
   const { resources } = feed.capabilities;
   await store.mend();
   const { stores } = await store.model();
-  // Records that the store publishes itself come from no source.
+  // The source cannot correct the records that the store itself publishes.
   for (const resource of PUBLISHED_RESOURCES) if (stores(resource)) await rewriteDamaged(store, resource);
   for (const collection of resources) {
-    // A mark that no sweep set would keep from a purge what the source does not have.
+    // A mark that no sweep has set would protect a record that the source does not have from a purge.
     if (!isIdle(copy, collection)) continue;
     for (const resource of resourcesIn(collection)) await deleteMarks(store, name, resource);
   }
@@ -160,7 +160,7 @@ export async function refreshUntrusted(copy: Copy, reason: string): Promise<void
   await refreshAll(copy, reason);
 }
 
-/** A collection that was read again completely, and swept, is trusted again. */
+/** Trusts a collection again if it has been read again completely, and swept. */
 async function restoreTrust({ checkpoint, store }: Copy, collection: string): Promise<void> {
   const doubted = checkpoint.get('doubted') ?? [];
   if (!doubted.includes(collection)) return;
@@ -169,7 +169,10 @@ async function restoreTrust({ checkpoint, store }: Copy, collection: string): Pr
   await checkpoint.commit({ state: { doubted: doubted.filter((each) => each !== collection) } });
 }
 
-/** Reads everything again that has windows, and makes the purge due: what others changed in the copy is corrected. */
+/**
+ * Reads all collections with windows again, and makes the purge due. This also corrects changes that something else made in the
+ * copy.
+ */
 export async function refreshAll(copy: Copy, reason: string): Promise<void> {
   for (const collection of windowedCollections(copy)) {
     await copy.checkpoint.fetchInTurn(collection, () => refresh(copy, collection, reason));

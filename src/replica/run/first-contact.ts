@@ -1,6 +1,6 @@
 /**
- * The first contact with a source: what a person may have meant by an address at which there is no service, and whether
- * the store has the feed already, under another name or from another address. It stores nothing.
+ * The first contact with a source. If there is no service at the address, suggests the root that the user may have meant.
+ * Determines whether the store already has the feed under another name or from another address. This module stores nothing.
  */
 import { type PlatError, platError } from '../../errors/index.ts';
 import { isObject, tryParseJson } from '../../shared/json.ts';
@@ -14,15 +14,15 @@ import { identityOf, PAGE_SIZE, type ReplicateOptions, rootOf, sourceName } from
 
 type Kind = ReplicateOptions['interface'];
 
-/** What a root ends in, the most usual first. */
+/** The usual endings of a root, the most common first. */
 const ENDINGS: Readonly<Record<Kind, readonly string[]>> = {
   reso: ['Reso/OData/', 'odata/', 'OData/', 'reso/odata/'],
   native: ['v1/'],
 };
-/** What a service of each kind returns to every key. */
+/** A request of each interface that a service answers for every key. */
 const ASKED: Readonly<Record<Kind, string>> = { reso: 'Property?$top=1', native: 'listings?_limit=1' };
 
-/** A failure with a message that says what is wrong with `--from`, if anything is. */
+/** A failure whose message says what is wrong with `--from`, if it can be determined. */
 export async function explainFirstContact(
   error: unknown,
   { from, interface: kind, watch }: Pick<ReplicateOptions, 'from' | 'interface' | 'watch'>,
@@ -33,26 +33,26 @@ export async function explainFirstContact(
     const remedy = watch === true ? '' : '; check --from, or wait for it with --watch';
     return new RequestFailure(error.kind, `${error.message}${remedy}`, { cause: error.cause });
   }
-  // With 400 a service answers where `--from` names a resource: what follows that is taken for a key.
+  // A service responds with 400 if `--from` names a resource, because it takes the next segment for a key.
   return error.status === 404 || error.status === 400
     ? explainMissingRoot(error, rootOf(from), kind, client)
     : error;
 }
 
-/** The usual roots at an address and above it, nearest first; not the address itself. */
+/** The usual roots below an address and its parents, nearest first, without the address itself. */
 function nearRoots(root: URL, kind: Kind): string[] {
   const parts = root.pathname.split('/').filter((part) => part !== '');
   const above = parts.map((_, at) => `/${parts.slice(0, parts.length - at).join('/')}/`);
   const paths = [...above, '/'].flatMap((base, at) => [
-    // The address may be that of a record, or of a collection.
+    // The address may be one of a record or a collection, so its parent may be the root.
     ...(at > 0 && base !== '/' ? [base] : []),
     ...(at < 2 || base === '/' ? ENDINGS[kind].map((ending) => `${base}${ending}`) : []),
   ]);
-  // They are asked with the same token, so they are all of its origin.
+  // These requests send the token, so they stay at its origin.
   return [...new Set(paths)].filter((path) => path !== root.pathname).map((path) => `${root.origin}${path}`);
 }
 
-/** Whether a request is answered as a service would. */
+/** Whether a URL returns the response that is expected of a service. */
 async function answers(
   client: SourceClient,
   url: string,
@@ -79,7 +79,7 @@ async function explainMissingRoot(
   kind: Kind,
   client: SourceClient,
 ): Promise<PlatError | RequestFailure> {
-  // The root is right, but something below it does not exist.
+  // If metadata exists, the root is right, but something below it does not exist.
   const isMetadata = (text: string): boolean => /<(?:\w+:)?Edmx\b/.test(text);
   if (kind === 'reso' && (await answers(client, `${root.href}$metadata`, isMetadata))) return failure;
   const isRoot = (url: string, of: Kind): Promise<boolean> =>
@@ -105,9 +105,9 @@ async function explainMissingRoot(
 }
 
 /**
- * The copy of one source is never mixed with another: the name belongs to an interface at an address, as soon as
- * something was received from there.
- * @returns what must be stored if the address has changed
+ * Makes sure that the copies of two sources are never mixed: the name of a source belongs to one interface at one address as soon
+ * as something has been received from there.
+ * @returns the notes to store if the address has changed
  * @throws PlatError `usage` if the copy belongs to another source
  */
 export async function identityToStore(
@@ -123,11 +123,11 @@ export async function identityToStore(
       reason: `${sourceName(options)} was replicated from ${before}, not from ${identity}. Give the new source another name (--source), or use --force to move the copy to the new address.`,
     });
   }
-  // Cursors of another address mean nothing: everything is read again.
+  // The cursors of the previous address mean nothing here, so everything is read again.
   return { identity, fingerprint: ANOTHER_SOURCE };
 }
 
-/** Whether anything of a source is stored or quarantined. */
+/** Whether anything from a source is stored or quarantined. */
 async function holdsAnything(checkpoint: Checkpoint, options: ReplicateOptions): Promise<boolean> {
   if (checkpoint.quarantined(() => true).length > 0) return true;
   const { store } = options;
@@ -149,10 +149,10 @@ interface Newcomer {
 }
 
 /**
- * Notices a feed that the store has already under another name, as when `localhost` is written `127.0.0.1` in the next
- * command: a key belongs to one source, so all of its records would be quarantined.
- * @throws PlatError `usage` that names the other source, where it has every record of the first page
- * @throws RequestFailure when the first page cannot be read
+ * Detects a feed that the store already has under another name, for instance if one command says `localhost` and the next one
+ * `127.0.0.1`. A key belongs to one source, so all records of the feed would be quarantined.
+ * @throws PlatError `usage` that names the other source, if that source has every record of the first page
+ * @throws RequestFailure if the first page cannot be read
  */
 export async function assertNewFeed(store: Store, { name, identity, feed }: Newcomer): Promise<void> {
   const { resources } = feed.capabilities;

@@ -1,6 +1,6 @@
 /**
- * Follows the changes of a source by the best method that it offers, and determines for which collections that is enough. If it
- * offers none, windows and purges continue as before, and better methods are tried again later. How changes are applied is in
+ * Follows the changes of a source by the best method that it offers, and determines which collections this keeps current. If the
+ * source offers no method, windows and purges continue as before, and methods are tried again later. Changes are applied in
  * follow/.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
@@ -16,11 +16,11 @@ import { downloadAll, refreshAll, windowedCollections } from './cycle.ts';
 import { type FollowMethod, type ReplicateOptions, shortestPollInterval } from './options.ts';
 import { BROKEN, FailedMethods } from './ways.ts';
 
-/** Milliseconds between two batches: changes that arrive together are requested together. */
+/** Milliseconds between two batches, so that records that change at about the same time are requested together. */
 const PACE = 250;
-/** Milliseconds between two notes that a quiet source is level. */
+/** Milliseconds after which the checkpoint is updated even if nothing changes, to record that the copy is up to date. */
 const NOTED = 60_000;
-/** Milliseconds after which a source that sends nothing, and does not fail either, is no longer relied on. */
+/** Milliseconds after which a source that neither sends anything nor fails is no longer relied on. */
 const LONGEST_IDLE = 3 * NOTED;
 
 const REQUESTED = 'windows were requested';
@@ -33,11 +33,14 @@ export class Follower {
   readonly #pace: number;
   readonly #failed: FailedMethods;
   readonly #prepared = Promise.withResolvers<void>();
-  /** When the source was last heard to have nothing new, in milliseconds since 1970; undefined: it is not followed. */
+  /**
+   * When the copy was last up to date with the reports of the source, in milliseconds since 1970; undefined: the source is not
+   * being followed.
+   */
   #heardAt: number | undefined;
   #requests = 0;
 
-  /** @param review asks the source again what it is, if it shows something else than before */
+  /** @param review opens the source again if it shows other fields or records than before */
   constructor(
     copy: () => Copy,
     review: () => Promise<void>,
@@ -50,12 +53,15 @@ export class Follower {
     this.#pace = Math.max(PACE, shortestPollInterval(limits));
   }
 
-  /** Resolves when a download may begin: the position from which changes are followed is known, or no method is available. */
+  /**
+   * Resolves when a download may begin, because the position from which changes will be followed is known, or no method is
+   * available.
+   */
   get prepared(): Promise<void> {
     return this.#prepared.promise;
   }
 
-  /** Whether the changes that are followed now are all that these collections need. */
+  /** Whether following changes is currently enough to keep these collections current. */
   keepsCurrent(collections: readonly string[]): boolean {
     const { checkpoint, environment } = this.#copy();
     const { clock } = environment;
@@ -63,7 +69,7 @@ export class Follower {
     return isHeard && collections.every((each) => isKeptCurrent(checkpoint, each));
   }
 
-  /** Follows until the signal. @throws LeaseLost, PlatError of the store */
+  /** Follows changes until the signal is aborted. @throws LeaseLost, PlatError of the store */
   async run(ends: AbortSignal): Promise<void> {
     try {
       while (!ends.aborted) {
@@ -82,13 +88,13 @@ export class Follower {
     return this.#copy().feed.changeFeeds.filter(({ way }) => method === 'auto' || method === way);
   }
 
-  /** The best way that has not failed lately. */
+  /** The best method that has not failed recently. */
   #best(): ChangeFeed | undefined {
     const { checkpoint, environment } = this.#copy();
     return this.#failed.best(this.#offered, checkpoint.get('chain'), environment.clock.now());
   }
 
-  /** Only windows, until a better method may be tried again. */
+  /** Leaves the work to windows until a method may be tried again. */
   async #rest(ends: AbortSignal): Promise<void> {
     const { environment } = this.#copy();
     const { clock } = environment;
@@ -121,7 +127,7 @@ export class Follower {
     }
     this.#prepared.resolve();
     await this.#settle();
-    // Another view of the source has a stream of its own.
+    // If the source is opened again with another view, a new stream has to follow it.
     const copy = this.#copy();
     let chain = copy.checkpoint.get('chain');
     if (chain === undefined || ends.aborted) return;
@@ -134,7 +140,7 @@ export class Follower {
     try {
       for (;;) {
         await this.#arrival(inbox, signal);
-        // A better way may be tried again.
+        // `#best` may return a better method that may be tried again.
         if (ends.aborted || this.#copy() !== copy || this.#best()?.way !== feed.way) return;
         const batch = inbox.take();
         chain = await this.#apply(chain, feed, batch);
@@ -170,7 +176,7 @@ export class Follower {
     return true;
   }
 
-  /** Waits for the next reports, at most until it has to be noted that there were none. */
+  /** Waits for the next reports, but not longer than until the checkpoint has to be updated without any. */
   async #arrival(inbox: Inbox, signal: AbortSignal): Promise<void> {
     const { clock } = this.#copy().environment;
     const came = new AbortController();
@@ -178,7 +184,7 @@ export class Follower {
     came.abort();
   }
 
-  /** Applies a batch to the copy; undefined: nothing has arrived for a while. @returns the chain after that */
+  /** Applies a batch to the copy; undefined: nothing has arrived for a while. @returns the chain after the batch */
   async #apply(chain: Chain, { isPushed }: ChangeFeed, batch: Batch | undefined): Promise<Chain> {
     const copy = this.#copy();
     const now = copy.environment.clock.now();
@@ -196,7 +202,10 @@ export class Follower {
     });
   }
 
-  /** A value that is not the key of any record: it makes a filter different from every earlier one. */
+  /**
+   * A unique value that is not the key of any record. Added to the keys of a filter, it makes the filter different from every
+   * earlier one.
+   */
   #distinct(): string {
     return `~${this.#copy().environment.clock.now().toString(36)}.${++this.#requests}`;
   }
@@ -209,7 +218,7 @@ export class Follower {
     return feed.currentPosition(this.#resources(), ends, this.#copy().checkpoint.get('walked') ?? {});
   }
 
-  /** Begins a chain at a position that was just taken. */
+  /** Begins a chain at a position that the source has just returned. */
   async #begin(feed: ChangeFeed, { position, unreported }: StartPosition, isBroken: boolean): Promise<void> {
     const { checkpoint, name, store, ...copy } = this.#copy();
     const since = timestampFrom(await copy.feed.serverTime());
@@ -228,7 +237,10 @@ export class Follower {
     await checkpoint.commit({ state: { chain, foundation: { since, fresh } } });
   }
 
-  /** Brings the copy to where changes can be applied: everything is read again if it must be, and downloaded. */
+  /**
+   * Prepares the copy for applying changes: reads everything again if the sequence was interrupted, and completes downloads and
+   * pending fetches.
+   */
   async #settle(): Promise<void> {
     const { checkpoint } = this.#copy();
     const chain = checkpoint.get('chain');
@@ -240,13 +252,13 @@ export class Follower {
     }
     const copy = this.#copy();
     await downloadAll(copy, this.#resources());
-    // What an earlier run could not fetch.
+    // Fetch what is still pending from an earlier run.
     for (const resource of this.#resources()) {
       await checkpoint.fetchInTurn(resource, () => fetchPending(copy, resource));
     }
   }
 
-  /** Stores and reports the method by which changes arrive, if it is another one than before. */
+  /** Stores and reports the method by which changes arrive, if it has changed. */
   async #note(way: Following['way'], reason?: string): Promise<void> {
     const { checkpoint, environment, report } = this.#copy();
     const before = checkpoint.get('following');

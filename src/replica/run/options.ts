@@ -1,4 +1,4 @@
-/** The options of a replication: the source, the store, and the way of copying. */
+/** The options of a replication: the source, the store, and how to copy. */
 import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { DriftPolicy } from '../copy/copy.ts';
@@ -7,57 +7,59 @@ import type { Listener } from '../events.ts';
 import type { BudgetLimits } from '../http/rate-budget.ts';
 import type { ChangeMethod } from '../source/source.ts';
 
-/** How a watch learns of changes: by the best method that the source offers, by a certain one, or by windows only. */
+/** How a watch learns of changes: `auto` for the best method that the source offers, one specific method, or `windows` for none. */
 export type FollowMethod = 'auto' | ChangeMethod | 'windows';
 
-/** Durations are milliseconds. */
+/** Durations are in milliseconds. */
 export interface ReplicateOptions {
   /** Root of the service: `…/Reso/OData` or `…/v1`. */
   readonly from: string;
   readonly interface: 'reso' | 'native';
   readonly token: string;
-  /** A replica: `openStore` makes one. */
+  /** The replica, as `openStore` returns it. */
   readonly store: Store;
   /** Name of the source in the store; its host by default. */
   readonly source?: string;
-  /** Default: Property, and of Member and Office what the source has. */
+  /** Default: Property, and Member and Office as far as the source has them. */
   readonly resources?: readonly string[] | undefined;
   /** One step only, whether it is due or not. */
   readonly step?: 'initial' | 'update' | 'purge';
   /** Reads everything again first, for a copy in which verify found differences. */
   readonly refresh?: boolean;
-  /** Runs until the signal; otherwise once. */
+  /** Runs until the signal is aborted; otherwise once. */
   readonly watch?: boolean;
   readonly updateEvery?: number;
   readonly purgeEvery?: number;
   /** How often agents and offices are brought up to date while watching. */
   readonly accountsEvery?: number;
-  /** How a watch learns of changes; by default in the best way that the source offers. */
+  /** How a watch learns of changes; by default, by the best method that the source offers. */
   readonly follow?: FollowMethod;
   /**
-   * How often a source is queried for entity events or deltas; by default twice a second if it is a plat, else every
-   * ten seconds.
+   * The interval of requests for entity events or deltas; by default half a second if the source is a plat, otherwise ten seconds.
    */
   readonly pollEvery?: number | undefined;
-  /** How often all keys are compared although the source reports every change. */
+  /** How often all keys are compared even though the source reports every change. */
   readonly proofEvery?: number;
   /** Whether custom fields are requested over the native interface. */
   readonly customFields?: boolean;
   readonly pageSize?: number;
   /** The field that windows are on. */
   readonly windowField?: string;
-  /** Fields with windows of their own in addition to it, for a source whose photos move no ModificationTimestamp. */
+  /**
+   * Fields with windows of their own in addition to `windowField`, for a source in which a changed photo does not move
+   * ModificationTimestamp.
+   */
   readonly alsoWindow?: readonly string[];
   readonly drift?: DriftPolicy;
-  /** The limits of the source for this token, in addition to those in its responses. */
+  /** The limits of the source for this token, in addition to those that its responses state. */
   readonly limits?: BudgetLimits;
-  /** The largest share of the records that one purge deletes before it asks, from 0 to 1. */
+  /** The largest share of the records that one purge may delete without `force`, from 0 to 1. */
   readonly purgeShare?: number;
-  /** Deletes more than that, and lets the source have another address than before. */
+  /** Permits a purge to exceed `purgeShare`, and the source to have another address than before. */
   readonly force?: boolean;
   /** Folder for the files of media; absent: records only. */
   readonly mediaFolder?: string;
-  /** Whether files may be in private networks although the source is not. */
+  /** Whether files may be fetched from private networks although the source is not in one. */
   readonly mediaPrivateHosts?: boolean;
   readonly onEvent?: Listener;
   readonly signal?: AbortSignal;
@@ -67,7 +69,9 @@ export interface ReplicateOptions {
 
 const HOUR = 3_600_000;
 
-/** The shortest interval between the polling requests of a watch, in milliseconds: they use at most half of the limits. */
+/**
+ * The shortest interval between the polling requests of a watch, in milliseconds, such that they use at most half of the limits.
+ */
 export const shortestPollInterval = ({ requestsPerHour, requestsPerDay }: BudgetLimits): number =>
   Math.max(0, (2 * HOUR) / (requestsPerHour ?? HOUR), (48 * HOUR) / (requestsPerDay ?? 24 * HOUR));
 
@@ -83,13 +87,13 @@ export const DEFAULT_INTERVALS = {
 export const PAGE_SIZE = 1000;
 export const PURGE_SHARE = 0.2;
 
-/** The root of a service, ending in `/`. @throws PlatError `usage` for an address that is none */
+/** The root of a service, ending in `/`. @throws PlatError `usage` for an invalid URL */
 export function rootOf(from: string): URL {
   const root = URL.canParse(from) ? new URL(from) : undefined;
   if (root === undefined || !/^https?:$/.test(root.protocol)) {
     throw platError('usage', { reason: `--from takes the http(s) address of a service, not ${from}.` });
   }
-  // They would be ignored. What they contain may be secret.
+  // These parts of the URL would be ignored. The message does not quote them, because they may contain secrets.
   const ignored =
     root.search !== '' ? 'a query' : root.username !== '' || root.password !== '' ? 'a user name' : '';
   if (ignored !== '')
@@ -101,7 +105,7 @@ export function rootOf(from: string): URL {
   return root;
 }
 
-/** A source's name is part of messages, addresses and SQL views. */
+/** The name of a source is part of messages, URLs and the names of SQL views. */
 const NAME = /^[\w.-]{1,100}$/;
 
 /** @throws PlatError `usage` */
@@ -113,7 +117,7 @@ export function sourceName({ source, from }: Pick<ReplicateOptions, 'source' | '
   });
 }
 
-/** Which source it is: interface, host and path. */
+/** The interface, host and path of the source, by which a copy recognizes it. */
 export function identityOf(options: Pick<ReplicateOptions, 'from' | 'interface'>): string {
   const { host, pathname } = rootOf(options.from);
   return `${options.interface} ${host}${pathname}`;

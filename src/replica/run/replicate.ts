@@ -1,6 +1,6 @@
 /**
- * One run: it holds the lease of its source, and resumes after a temporary failure or a manual fix. What a run
- * consists of is in schedule.ts.
+ * A run of the consumer: it holds the lease of its source, and continues after a temporary failure, or after someone has fixed a
+ * lasting one. The steps of a run are in schedule.ts.
  */
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
 import { messageOf } from '../../shared/error-code.ts';
@@ -28,14 +28,14 @@ import {
 /** How a run ended. */
 export type ReplicateResult =
   | 'done'
-  /** A purge would have deleted more than is expected; `force` lets it. */
+  /** A purge would have deleted too many records; `force` permits it. */
   | 'guarded'
-  /** No two walks by offset agreed, so nothing was deleted. */
+  /** A sweep did not show for certain which records the source no longer has, so nothing was deleted. */
   | 'unsure'
-  /** The signal came. The next run continues with what was stored until then. */
+  /** The signal was aborted. The next run continues from what was stored until then. */
   | 'stopped';
 
-/** What a database that restarts, or is busy, answers. */
+/** The errors of a database that is restarting or busy. */
 const TRANSIENT_STORE_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'storeBusy',
   'storeUnavailable',
@@ -43,19 +43,19 @@ const TRANSIENT_STORE_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
   'queryTimedOut',
 ]);
-/** Failures of the store that one run waits out; a watch waits for as long as it takes. */
+/** The number of store failures after which a single run gives up; a watch never does. */
 const PATIENCE = 10;
-/** Wrong options: waiting does not help. */
+/** Errors of wrong options, for which waiting does not help. */
 const WRONG: ReadonlySet<ErrorCode> = new Set(['usage', 'storeMissing', 'storeNotOurs', 'storeTooNew']);
 
 /**
- * Copies a feed into a replica and keeps it current (specification 4.4). Every page is stored with its place in one
- * transaction: whenever the process ends, the next run continues where this one stopped. A watch ends with the signal,
- * and for options that make no sense; it reports any other failure, waits and continues.
- * @throws PlatError `usage` for options that make no sense
- * @throws RequestFailure (one run) when the source refuses the key, or fails for longer than a run waits
- * @throws PlatError `failed` (one run) when another process is working on the source
- * @throws LeaseLost (one run) when another process took over while this one was held up
+ * Copies a feed into a replica and keeps it current (specification 4.4). Every page is stored together with its position in one
+ * transaction, so whenever the process ends, the next run continues where this one stopped. A watch ends when the signal is
+ * aborted, or if its options are invalid; it reports any other failure, waits and continues.
+ * @throws PlatError `usage` for invalid options
+ * @throws RequestFailure (single run) if the source refuses the key, or fails for longer than a run waits
+ * @throws PlatError `failed` (single run) if another process is working on the source
+ * @throws LeaseLost (single run) if another process took over because this one did not renew its lease in time
  */
 export async function replicate(options: ReplicateOptions): Promise<ReplicateResult> {
   const { environment, close } = environmentOf(options.environment);
@@ -68,7 +68,7 @@ export async function replicate(options: ReplicateOptions): Promise<ReplicateRes
     troubles.record(event);
   };
   const session = { ...base, onEvent };
-  // One acquirer for as long as this runs: it acquires again what it could not release.
+  // All attempts use the same acquirer, which can acquire a source again that it failed to release.
   const acquirer = newAcquirer(clock, processes, signal);
   const runAcquired: RunAcquired = async (work) => {
     const acquired = await acquireSource(options.store, await replicaName(session), acquirer);
@@ -91,10 +91,10 @@ export async function replicate(options: ReplicateOptions): Promise<ReplicateRes
 }
 
 type Work = (session: SessionOptions, acquired: AcquiredSource) => Promise<ReplicateResult>;
-/** Runs work while only this process writes the copy. @throws LeaseLost as soon as another one does */
+/** Runs work while this process holds the lease of the copy. @throws LeaseLost as soon as another process has acquired it */
 type RunAcquired = (work: Work) => Promise<ReplicateResult>;
 
-/** Runs, and begins again where it stopped when the store was unreachable for a while. */
+/** Runs once, and continues after temporary failures of the store. */
 function runWithRetries(
   { environment, ...session }: SessionOptions,
   runAcquired: RunAcquired,
@@ -106,7 +106,7 @@ function runWithRetries(
       failures > 1 && signal.aborted ? 'stopped' : run({ ...inner, signal }, acquired, once);
     const result = withRetries({ clock, signal }, attempt, (error, failures) => {
       if (!isTransientStoreError(error) || failures > PATIENCE) throw error;
-      // A single run retries by itself, so that no random part is needed.
+      // A single run is not synchronized with others, so the wait needs no random part.
       const wait = signal.aborted ? 0 : delayAfter(failures, undefined, SHORT_DELAY, () => 1);
       if (wait > 0) session.onEvent({ kind: 'failed', reason: error.message, wait });
       return wait;
@@ -115,7 +115,7 @@ function runWithRetries(
       return await result;
     } catch (error) {
       const { store } = session;
-      // A source that was never in the store, such as a mistyped one, is not part of its state.
+      // Do not store problems of a source that is not in the store, such as a mistyped one.
       const isOurs = async (): Promise<boolean> => (await replicaSources(store)).includes(acquired.name);
       const isOfSource =
         !endsWatch(error, false) && !(error instanceof LeaseLost) && !isTransientStoreError(error);
@@ -127,7 +127,7 @@ function runWithRetries(
   });
 }
 
-/** Watches, and begins again after whatever ends it but the signal. */
+/** Watches until the signal is aborted, and starts again after every failure. */
 async function watchWithRetries(session: SessionOptions, runAcquired: RunAcquired): Promise<ReplicateResult> {
   const { environment, onEvent, signal, store } = session;
   const { clock, random } = environment;
@@ -145,7 +145,7 @@ async function watchWithRetries(session: SessionOptions, runAcquired: RunAcquire
         try {
           return await run(inner, acquired, once, onOpened);
         } catch (error) {
-          // A store that is unreachable can keep nothing.
+          // The problem cannot be stored if the store is unreachable.
           if (!inner.signal.aborted && !endsWatch(error, hasBegun) && !isTransientStoreError(error)) {
             await recordTrouble(store, acquired.name, 'watch', error, clock.now()).catch(() => undefined);
           }
@@ -155,7 +155,7 @@ async function watchWithRetries(session: SessionOptions, runAcquired: RunAcquire
     } catch (error) {
       if (signal.aborted) return 'stopped';
       if (endsWatch(error, hasBegun)) throw error;
-      // One that went well for a while does not wait longer each time.
+      // After a period without failures, the waits begin at their minimum again.
       if (clock.now() - openedAt > SHORT_DELAY.longest) failures = 1;
       const isShort = isTransientStoreError(error) || isTemporary(error) || isLeaseConflict(error);
       const floor = error instanceof RequestFailure ? error.retryAfter : undefined;
@@ -167,17 +167,17 @@ async function watchWithRetries(session: SessionOptions, runAcquired: RunAcquire
   }
 }
 
-/** Wrong options end a watch at its start. Later it is the world that has changed. */
+/** Wrong options end a watch only at its start: if they worked once, something else has changed, and may change back. */
 const endsWatch = (error: unknown, hasBegun: boolean): boolean =>
   !hasBegun && error instanceof PlatError && WRONG.has(error.code);
 
-/** Whether another process is running: it may end at any time. */
+/** Whether another process holds the lease, which it may release at any time. */
 const isLeaseConflict = (error: unknown): boolean =>
   error instanceof LeaseLost || (error instanceof PlatError && error.code === 'failed');
 const isTransientStoreError = (error: unknown): error is PlatError =>
   error instanceof PlatError && TRANSIENT_STORE_ERRORS.has(error.code);
 
-/** @param once is done by the first run that reaches it, and not repeated after a failure of the store */
+/** @param once what only the first attempt that gets this far does; it is not repeated after a failure of the store */
 async function run(
   session: SessionOptions,
   acquired: AcquiredSource,
@@ -188,7 +188,7 @@ async function run(
   const scoped = { ...session, signal: scope.signal };
   if (once.refresh) await deleteUnreadableNotes(session.store, acquired.name, acquired.lease);
   let copy = await openCopy(scoped, acquired);
-  // They are those of an earlier run.
+  // The source has responded, so the stored problems are those of an earlier run.
   if (Object.keys(copy.checkpoint.get('troubles') ?? {}).length > 0) {
     await clearTrouble(copy.store, copy.name);
   }

@@ -1,4 +1,4 @@
-/** When the parts of a cycle run: each that is due once, or each on its own schedule until the signal. */
+/** When the steps of a cycle run: each due step once, or each step on its own schedule until the signal is aborted. */
 import { sleepUntil } from '../../shared/clock.ts';
 import { settleAll } from '../../shared/promise-queue.ts';
 import { dueAt } from '../checkpoint/checkpoint.ts';
@@ -21,8 +21,8 @@ import { Follower } from './follow.ts';
 import { DEFAULT_INTERVALS, type ReplicateOptions } from './options.ts';
 
 /**
- * Does what is due, once: the initial download, or an update; then the purge; and the agents and offices. With `step` only
- * that step, due or not.
+ * Runs each step that is due once: the initial download or an update, then the purge, and the agents and offices. With `step`, runs
+ * only that step, whether it is due or not.
  */
 export async function replicateOnce(
   copy: Copy,
@@ -64,29 +64,29 @@ export async function replicateOnce(
   }
 }
 
-/** The wait after a sweep that did not complete. */
+/** The wait after a sweep that did not complete, in milliseconds. */
 const RECONSIDER = 3_600_000;
 
-/** A copy that is opened again when its source shows something else. */
+/** A copy that is opened again if its source changes. */
 interface Watched {
   readonly copy: () => Copy;
-  /** Asks the source again what it is, if it shows something else than before. */
+  /** Opens the source again if it shows other fields or records than before. */
   readonly review: () => Promise<void>;
 }
 
 interface Task {
   readonly step: keyof Schedule;
   readonly every: () => number;
-  /** Until when the step was unnecessary, in milliseconds since 1970: it counts as done at that time. */
+  /** Until when the step was unnecessary, in milliseconds since 1970. The step counts as done at that time. */
   readonly spared?: () => number | undefined;
   /** @returns whether the step was completed */
   readonly work: () => Promise<boolean>;
 }
 
 /**
- * Keeps a copy current until the signal: updates, purges, and agents and offices, each on its own schedule,
- * concurrently. A step in which the source or the network fails is retried later, whatever the reason: a refused key
- * may be accepted again, a redirect may disappear.
+ * Keeps a copy current until the signal is aborted. Updates, purges, and agents and offices run concurrently, each on its own
+ * schedule. If the source or the network fails, the step is retried later, whatever the reason: a refused key may be accepted
+ * again, and a redirect may disappear.
  * @throws LeaseLost, PlatError of the store
  */
 export async function watch(
@@ -117,7 +117,7 @@ export async function watch(
     return (await sweepAll(copy(), sweepOnlyCollections(collections))) === 'done';
   };
   const purge = async (): Promise<boolean> => {
-    // What only sweeps keep current is swept with the accounts.
+    // The collections that only sweeps keep current are swept with the accounts instead.
     const every = copy().feed.capabilities.resources;
     const windowedOnly = every.filter((collection) => !sweepOnlyCollections(every).includes(collection));
     return (await sweepAll(copy(), windowedOnly)) === 'done';
@@ -131,7 +131,7 @@ export async function watch(
   const ends = AbortSignal.any([copy().signal, stop.signal]);
   ends.addEventListener('abort', () => downloaded.resolve(), { once: true });
   if (ends.aborted) downloaded.resolve();
-  // The first that fails ends the others.
+  // The first task that fails ends the others.
   const run = (task: Task): Promise<void> =>
     repeatTask(copy, task, ends).catch((error: unknown) => {
       stop.abort();
@@ -140,7 +140,7 @@ export async function watch(
   const purging: Task = {
     step: 'purge',
     every: () => (follower.keepsCurrent(windowedCollections(copy())) ? proofEvery : purgeEvery),
-    // While the source reported every change, there was nothing for a purge to find.
+    // Until then, the source reported every change, so there was nothing for a purge to find.
     spared: () =>
       follower.keepsCurrent(windowedCollections(copy())) ? undefined : copy().checkpoint.get('chain')?.level,
     work: purge,
@@ -152,13 +152,13 @@ export async function watch(
     }),
     run({ step: 'update', every: () => updateEvery, work: update }),
     run({ step: 'accounts', every: () => accountsEvery, work: accounts }),
-    // A collection that has not been downloaded is not compared.
+    // The purge waits for the download: before it, there is nothing to compare.
     downloaded.promise.then(() => run(purging)),
     ...(copy().files === undefined ? [] : [run({ step: 'media', every: () => updateEvery, work: media })]),
   ]);
 }
 
-/** When a step was last done or unnecessary. One that was never done, or is requested again, does not count as unnecessary. */
+/** When a step was last done or unnecessary. A step that was never done, or that was requested, does not count as unnecessary. */
 const lastDoneOrSpared = (
   done: number | undefined,
   spared: number | undefined,

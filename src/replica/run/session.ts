@@ -1,6 +1,6 @@
 /**
- * Opens a copy and its source: determines the capabilities of the source, and checks that the copy belongs to this
- * source and that the source's fields and rights are unchanged. It knows nothing of steps.
+ * Opens a copy and its source: determines the capabilities of the source, and checks that the copy belongs to this source and that
+ * the fields and rights at the source are unchanged. This module knows nothing about steps.
  */
 import type { Dictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -37,7 +37,7 @@ import {
 
 /** Size limit of a response in bytes; larger ones are requested in smaller pages. */
 const LARGEST_ANSWER = 32 * 1024 * 1024;
-/** Milliseconds without a byte after which a request has failed. */
+/** Milliseconds without data after which a request has failed. */
 const TIMEOUT = 60_000;
 /** Milliseconds after which a response is abandoned, even if data keeps coming. */
 const LONGEST = 300_000;
@@ -48,7 +48,7 @@ export interface SessionOptions extends ReplicateOptions {
   readonly onEvent: Listener;
 }
 
-/** Options with all that a session needs. */
+/** Options with the defaults of everything that a session needs. */
 export const sessionOf = <O extends Omit<ReplicateOptions, 'store'>>(
   options: O,
   environment: Environment,
@@ -60,16 +60,16 @@ export const sessionOf = <O extends Omit<ReplicateOptions, 'store'>>(
 });
 
 /**
- * A signal that is aborted at the end of a scope: `using scope = scopedSignal(signal)`. It ends requests that the scope leaves
- * behind: a page that was requested ahead, and that nothing awaits any more, would otherwise be retried during the next run and
- * after the last one. The other signal aborts it as well.
+ * A signal that is aborted at the end of a scope: `using scope = scopedSignal(signal)`. It ends the requests that the scope leaves
+ * behind: a page that was requested ahead, and that nothing awaits any more, would otherwise be retried even after the run.
+ * Aborting the given signal aborts it as well.
  */
 export function scopedSignal(signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
   const left = new AbortController();
   return { signal: AbortSignal.any([signal, left.signal]), [Symbol.dispose]: () => left.abort() };
 }
 
-/** The name of the source in a replica. @throws PlatError `usage` for a store that is no replica */
+/** The name of the source in a replica. @throws PlatError `usage` if the store is not a replica */
 export async function replicaName({ store, ...options }: SessionOptions): Promise<string> {
   const name = sourceName(options);
   const { settings } = await store.model();
@@ -82,7 +82,7 @@ export async function replicaName({ store, ...options }: SessionOptions): Promis
 /** The options for requests to a source, without a store. */
 type ContactOptions = Omit<SessionOptions, 'store'>;
 
-/** A client of the source, within what its token may use. */
+/** A client of the source that observes the limits of its token. */
 function clientOf(
   { environment, onEvent, signal, ...options }: ContactOptions,
   kept: UsageStore,
@@ -113,7 +113,7 @@ async function discover(
   const { windowField, customFields = false, resources = DEFAULT_RESOURCES } = options;
   mustBeCopyable(resources, dictionary);
   const root = rootOf(options.from).href;
-  // Many sources have no agents or offices; a user who names them requires them.
+  // Many sources have no agents or offices, but resources that the user has named are required.
   const mayLack = options.resources === undefined ? OPTIONAL_RESOURCES : [];
   const common = { client, root, dictionary, resources, windowField };
   return options.interface === 'reso'
@@ -140,19 +140,19 @@ function mustBeCopyable(resources: readonly string[], dictionary: Dictionary): v
   }
 }
 
-/** The same for the source of a store. */
+/** Like `discover`, for the source of a copy in a store. */
 async function rediscover(options: SessionOptions): Promise<Source> {
   const { dictionary } = await options.store.model();
   return discover(options, dictionary, clientOf(options, options.store.checkpoints));
 }
 
-/** Determines what a source can do that was never asked before; its address may be wrong. */
+/** Determines the capabilities of a source at the first contact, when its address may be wrong. */
 async function discoverNew(
   options: ContactOptions,
   dictionary: Dictionary,
   kept: UsageStore,
 ): Promise<Source> {
-  // A watch waits for as long as it takes.
+  // A watch does not give up after a few attempts.
   const client = clientOf(options, kept, DEFAULT_BACKOFF, options.watch === true ? undefined : FIRST_CONTACT);
   try {
     return await discover(options, dictionary, client);
@@ -162,9 +162,9 @@ async function discoverNew(
 }
 
 /**
- * Contacts a source before its store is created, so that a wrong address or token leaves nothing behind.
- * @param dictionary that of the new store
- * @param use how much of its limits the token has used, until there is a store
+ * Contacts a source before its store is created, so that a wrong address or token leaves no store behind.
+ * @param dictionary the dictionary of the new store
+ * @param use keeps the usage of the token until there is a store
  * @throws RequestFailure, PlatError `usage`
  */
 export async function contactSource(
@@ -181,7 +181,7 @@ export async function contactSource(
   }
 }
 
-/** Everything that the steps need, after the source was asked what it is. */
+/** Determines the capabilities of the source, and opens everything that the steps need. */
 export async function openCopy(options: SessionOptions, { name, lease }: AcquiredSource): Promise<Copy> {
   const { store, environment, signal, onEvent: report, force = false } = options;
   const checkpoint = await Checkpoint.open({ store, source: name, lease });
@@ -227,7 +227,7 @@ async function mustHaveFields({ feed, settings, store }: Copy): Promise<void> {
   });
 }
 
-/** The same copy with a source that was queried again, since it shows other fields now. */
+/** The same copy after the capabilities of its source have been determined again, because it shows other fields now. */
 export async function reopenCopy(copy: Copy, options: SessionOptions): Promise<Copy> {
   return applyDiscovery({ ...copy, feed: await rediscover(options) });
 }
@@ -238,11 +238,11 @@ async function applyDiscovery(copy: Copy): Promise<Copy> {
   const { capabilities } = feed;
   const { children, expansions, resources } = capabilities;
   await confirmClock(copy);
-  // While files are not copied, they may change; if files are copied again later, those of all listings are examined.
+  // Files may change while they are not copied. If they are copied again later, the files of all listings become pending.
   const media = copy.files === undefined ? { media: 'records' as const } : {};
   const hadNone = checkpoint.get('capabilities')?.children === 'none';
   if (hadNone && children !== 'none' && resources.includes('Property')) {
-    // The source returned no sub-resources before, or nothing was there to find it out with: all of it is pending.
+    // The source returned no sub-resources before, or had no listings that could show whether it does. All of them become pending.
     await makeStoredPending(copy, 'Property', children === 'expanded' ? [RECORD] : expansions);
   }
   await checkpoint.commit({ state: { capabilities, ...media } });
@@ -260,12 +260,12 @@ async function applyDiscovery(copy: Copy): Promise<Copy> {
   return copy;
 }
 
-/** Which copy it is, and how its source is queried. */
+/** The copy, and how its source is queried. */
 export type QuerySourceOptions = Omit<ReplicateOptions, 'step' | 'watch'>;
 
 /**
  * Runs work that queries the source of a copy and stores nothing.
- * @throws RequestFailure; PlatError `usage` when nothing was ever copied from this source
+ * @throws RequestFailure; PlatError `usage` if nothing was ever copied from this source
  */
 export async function querySource<T>(
   options: QuerySourceOptions,

@@ -1,21 +1,21 @@
 /**
- * Which of the methods that a source offers is used: the best that has not failed lately. It knows why each of them has failed and
- * until when it is not tried, and nothing of what is read by it.
+ * Chooses the best method that a source offers and that has not failed recently. This module knows why each method has failed and
+ * until when it is not tried, but not what is read by it.
  */
 import type { RequestFailure } from '../http/failure.ts';
 import { delayAfter, LONGEST_DELAY } from '../http/retry.ts';
 import { CHANGE_METHODS, type ChangeFeed, type ChangeMethod } from '../source/source.ts';
 
-/** After a way failed: a source that was restarted is back soon. Milliseconds. */
+/** The wait after a method failed. It begins short, because a source that is being restarted is back soon. Milliseconds. */
 const FAILURE_DELAY = { base: 1000, longest: 300_000 } as const;
-/** Milliseconds after which a way is tried again that the source does not offer. */
+/** The wait after which a method that the source does not offer is tried again. */
 const UNOFFERED_DELAY = { base: 3_600_000, longest: 3_600_000 } as const;
-/** After a sequence was broken several times within a while, in milliseconds. */
+/** The wait after the sequence was interrupted several times within a period. */
 const BREAK_DELAY = { base: 60_000, longest: 3_600_000 } as const;
 const FORGIVEN = 6 * 3_600_000;
-/** Failures in a row that are not reported, since they may be one lost connection. */
+/** The number of failures in a row that are not reported, because they may be due to one lost connection. */
 const UNREPORTED = 1;
-/** Failures in a row, within about half a minute, after which a method is no longer expected back soon. */
+/** The number of failures in a row, within about half a minute, after which a method is no longer expected back soon. */
 const LASTING = 6;
 
 /** Why a chain of changes has ended. */
@@ -25,7 +25,7 @@ interface MethodFailure {
   readonly failures: number;
   readonly until: number;
   readonly reason: string;
-  /** Whether it is not expected back soon. */
+  /** Whether the method is not expected back soon. */
   readonly isLasting: boolean;
 }
 
@@ -33,14 +33,14 @@ interface MethodFailure {
 interface Suspension {
   /** Milliseconds since 1970. */
   readonly until: number;
-  /** Undefined while all that has happened may be a connection that was cut. */
+  /** Undefined while a single lost connection may be the only cause. */
   readonly reason: string | undefined;
 }
 
 export class FailedMethods {
   readonly #failed = new Map<ChangeMethod, MethodFailure>();
   readonly #random: () => number;
-  /** When the sequence was broken lately, in milliseconds since 1970. */
+  /** The recent times at which the sequence was interrupted, in milliseconds since 1970. */
   #broken: number[] = [];
 
   constructor(random: () => number) {
@@ -48,8 +48,8 @@ export class FailedMethods {
   }
 
   /**
-   * The best method that has not failed lately, of those in order. A method that cannot continue from another one's
-   * position requires windows and a sweep, so it does not replace a better one that is expected back soon.
+   * The best method that has not failed recently. A method that cannot continue from the current position requires windows and a
+   * sweep, so it does not replace a better method that is expected back soon. @param offered the offered methods, the best first
    */
   best(
     offered: readonly ChangeFeed[],
@@ -67,7 +67,7 @@ export class FailedMethods {
     return undefined;
   }
 
-  /** How long nothing is tried if no method is available. */
+  /** How long no method is tried, and why, if `best` returns none. */
   suspension(offered: readonly ChangeFeed[], now: number): Suspension {
     const failed = offered.flatMap(({ way }) => this.#failed.get(way) ?? []);
     const until = Math.min(now + UNOFFERED_DELAY.longest, ...failed.map((each) => each.until));
@@ -75,7 +75,7 @@ export class FailedMethods {
     return { until, reason: isReported ? failed.map(({ reason }) => reason).join('; ') : undefined };
   }
 
-  /** Why no better way is in use; undefined for the best. */
+  /** Why no better method is in use; undefined for the best one. */
   reasonsAgainstBetter(way: ChangeMethod): string | undefined {
     const better = CHANGE_METHODS.slice(0, CHANGE_METHODS.indexOf(way)).flatMap(
       (each) => this.#failed.get(each)?.reason ?? [],
@@ -92,7 +92,7 @@ export class FailedMethods {
     const isOffered = kind !== 'rejected';
     const delay = !isOffered ? UNOFFERED_DELAY : kind === 'refused' ? LONGEST_DELAY : FAILURE_DELAY;
     this.#failed.set(way, {
-      // That a method is not offered is reported at once; a closed connection is usual.
+      // A method that is not offered is reported at once; a lost connection is common, and is not.
       failures: isOffered ? failures : Math.max(failures, UNREPORTED + 1),
       until: now + delayAfter(failures, retryAfter, delay, this.#random),
       reason,
@@ -100,7 +100,10 @@ export class FailedMethods {
     });
   }
 
-  /** A sequence that breaks again and again is not followed at once: each time everything is read again. */
+  /**
+   * Records that the sequence was interrupted. Each interruption requires reading everything again, so if it happens repeatedly,
+   * the method is not used for a while.
+   */
   recordBreak(way: ChangeMethod, now: number): void {
     this.#broken = [...this.#broken.filter((at) => Math.abs(now - at) < FORGIVEN), now];
     const again = this.#broken.length - 1;

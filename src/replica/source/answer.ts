@@ -1,4 +1,4 @@
-/** What is read of every response, of either interface: its JSON, its time, and what a plat source adds. */
+/** Reads what the responses of both interfaces have in common: JSON, time, and the headers that a plat source adds. */
 import { hash } from 'node:crypto';
 import type { Dictionary } from '../../dictionary/index.ts';
 import { parseWithRepeatedMembers } from '../../records/exact-json.ts';
@@ -8,18 +8,18 @@ import type { SourceClient, SourceResponse } from '../http/client.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { Capabilities, ForeignField, KeyPage, SourceFingerprints } from './source.ts';
 
-/** What finding out about a source takes. */
+/** What is needed to determine the capabilities of a source. */
 export interface DiscoveryOptions {
   readonly client: SourceClient;
   /** Root of the interface, ends with `/`. */
   readonly root: string;
   readonly dictionary: Dictionary;
   readonly resources: readonly string[];
-  /** The field that windows are on; undefined: the source's own timestamp if it has one, else ModificationTimestamp. */
+  /** The window field; undefined: the source's own timestamp if it has one, otherwise ModificationTimestamp. */
   readonly windowField: string | undefined;
 }
 
-/** What a source takes, once it is known what it can do. */
+/** What a source needs, once its capabilities are known. */
 export interface SourceOptions extends Pick<DiscoveryOptions, 'client' | 'root' | 'dictionary'> {
   readonly capabilities: Capabilities;
   readonly foreignFields: readonly ForeignField[];
@@ -27,25 +27,25 @@ export interface SourceOptions extends Pick<DiscoveryOptions, 'client' | 'root' 
   readonly shown: () => Promise<SourceFingerprints>;
 }
 
-/** Characters of an unreadable answer that its message quotes. */
+/** The number of characters of an unreadable response that an error message quotes. */
 const QUOTED = 120;
 
 /**
- * The JSON object of a response. Numbers that a double does not hold keep their digits.
- * @throws RequestFailure `transient` for anything else, such as an HTML page or a truncated text: a source that is
- * being restarted returns such things, and is queried again
+ * The JSON object of a response. Numbers that do not fit into a double keep their digits.
+ * @throws RequestFailure `transient` for anything else, such as an HTML page or a truncated text: a source that is being restarted
+ * returns these, so the request is repeated
  */
 export function readJson({ text, headers, url }: SourceResponse): JsonObject {
   const value = parseWithRepeatedMembers(text);
   if (isObject(value)) {
     const { error } = value;
-    // Some servers report errors with 200.
+    // Some servers report errors with status 200.
     if (!isObject(error) || typeof error.message !== 'string') return value;
     throw faultWith200(`${url} responded with an error: ${error.message}`);
   }
   if (value !== undefined) throw faultWith200(`${url} responded with JSON that is not an object`);
   const type = headers['content-type'] ?? 'no content type';
-  // What a proxy returns instead of the source says nothing about the request.
+  // A response of a proxy instead of the source shows nothing about the request.
   if (/json/i.test(type)) throw faultWith200(`${url} responded with invalid JSON: ${syntaxError(text)}`);
   throw new RequestFailure(
     'transient',
@@ -53,11 +53,11 @@ export function readJson({ text, headers, url }: SourceResponse): JsonObject {
   );
 }
 
-/** A response of the source with status 200 that is no success. */
+/** A failure that the source reported with status 200. */
 export const faultWith200 = (reason: string): RequestFailure =>
   new RequestFailure('transient', reason, { status: 200 });
 
-/** What is wrong with a text that is not JSON, and where. */
+/** What is wrong with a text that is not valid JSON, and where. */
 function syntaxError(text: string): string {
   try {
     JSON.parse(text);
@@ -67,12 +67,12 @@ function syntaxError(text: string): string {
   return quotedText(text);
 }
 
-/** The beginning of an unreadable answer. */
+/** The beginning of an unreadable response, quoted. */
 export const quotedText = (text: string): string => JSON.stringify(text.slice(0, QUOTED));
 
 /**
- * The moment of a response on the source's clock, in milliseconds since 1970.
- * @throws RequestFailure when a source has no clock: windows cannot be bounded without it
+ * The time of a response on the source's clock (its Date header), in milliseconds since 1970.
+ * @throws RequestFailure if there is none, because windows cannot be bounded without it
  */
 function readDate({ headers }: SourceResponse): number {
   const time = Date.parse(headers.date ?? '');
@@ -80,7 +80,7 @@ function readDate({ headers }: SourceResponse): number {
   throw new RequestFailure('refused', 'The source sends no Date header, so no window can be bounded');
 }
 
-/** A key as a source gives it, which may be its digits as a number; undefined for what is no key. */
+/** A key in a response, where a numeric key may be a JSON number; undefined for a value that is not a key. */
 export function keyFromValue(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   const isWhole = value instanceof LongNumber ? /^\d+$/.test(value.text) : Number.isSafeInteger(value);
@@ -93,7 +93,7 @@ export const factsOf = (answer: SourceResponse): Pick<KeyPage, 'serverTime' | 'w
   weight: answer.text.length,
 });
 
-/** Attempts at an address that a source need not have. */
+/** The number of attempts at a URL that a source need not have. */
 const CHEAP_ATTEMPTS = 2;
 
 /**
@@ -101,7 +101,7 @@ const CHEAP_ATTEMPTS = 2;
  * @throws RequestFailure if neither responds, or the source has no clock
  */
 export function serverClock(client: SourceClient, cheap: string, list: string): () => Promise<number> {
-  // A proxy's page about a pause has another clock: only a response of the source itself counts.
+  // The Date of a proxy's maintenance page is that of the proxy, so the response must have the form that the source returns.
   const read = (answer: SourceResponse): number => {
     readJson(answer);
     return readDate(answer);
@@ -112,7 +112,7 @@ export function serverClock(client: SourceClient, cheap: string, list: string): 
     try {
       return await client.get(cheap, read, { attempts: CHEAP_ATTEMPTS });
     } catch (error) {
-      // Perhaps only this address fails: it is not there, is for others, or is a page for people.
+      // Perhaps only this URL fails, because it does not exist, needs other rights, or returns HTML.
       const isOfAddress =
         error instanceof RequestFailure && (error.status !== undefined || error.kind === 'transient');
       if (!isOfAddress) throw error;
@@ -123,12 +123,13 @@ export function serverClock(client: SourceClient, cheap: string, list: string): 
   };
 }
 
-/** The description of a plat surface, at the address where it is served (RFC 8631). */
+/** The Link header of a plat source that names the OpenAPI document of the interface, under its public URL (RFC 8631). */
 const DESCRIBED = /<([^<>]*)\/openapi\.json>; rel="service-desc"/;
 
 /**
- * Asks a plat source once for its public address, which may not be the one in use; any other source is assumed to have that one.
- * @param cheap an address whose response names it
+ * Requests the public base URL of a plat source, once; it may differ from the URL in use. For any other source, returns the origin
+ * of the URL in use.
+ * @param cheap a URL whose response names the public base URL
  */
 export function servedAt(
   { client, root, capabilities }: Pick<SourceOptions, 'client' | 'root' | 'capabilities'>,
@@ -140,7 +141,7 @@ export function servedAt(
   return async () => {
     if (!capabilities.isPlat) return origin;
     asked ??= client.get(cheap, read, { attempts: CHEAP_ATTEMPTS }).catch((error: unknown) => {
-      // A proxy may not pass this address on.
+      // A proxy may not forward this URL.
       if (error instanceof RequestFailure && error.status !== undefined) return origin;
       throw error;
     });
@@ -148,11 +149,11 @@ export function servedAt(
   };
 }
 
-/** What a source shows: its fields, its view of the records (plat only), and its epoch (plat only). */
+/** What a source shows to this key: its fields, and, for a plat source, its view of the records and its epoch. */
 export interface SourceFacts {
   /** The complete description of its fields. */
   readonly text: string;
-  /** Its fields, each with its type; undefined if it does not describe them. */
+  /** Its fields, each with its type; undefined if the source does not describe them. */
   readonly fields: readonly string[] | undefined;
   readonly view: string;
   readonly epoch: string | undefined;
@@ -160,7 +161,10 @@ export interface SourceFacts {
 
 export const NO_FACTS: SourceFacts = { text: '', fields: undefined, view: '', epoch: undefined };
 
-/** A view is the same as long as only records change; an epoch as long as the store does not go back in time. */
+/**
+ * Reads the headers that only a plat source sends. The view changes if other fields or records become visible to the key, but not
+ * if records change. The epoch changes if the store is restored to an earlier state.
+ */
 export const readPlatHeaders = ({ headers }: SourceResponse): Pick<SourceFacts, 'view' | 'epoch'> => ({
   view: headers['x-plat-view'] ?? '',
   epoch: headers['x-plat-epoch'],

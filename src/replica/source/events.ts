@@ -1,6 +1,6 @@
 /**
- * Server-sent events of a plat source: its changes as they are committed (docs/changes.md). It knows the form of the stream, and
- * nothing of how a copy applies it.
+ * Reads the server-sent events of a plat source: its changes as they are committed (docs/changes.md). This module knows the format
+ * of the stream, but not how a copy applies it.
  */
 import { isObject, tryParseJson } from '../../shared/json.ts';
 import type { SourceClient } from '../http/client.ts';
@@ -8,15 +8,15 @@ import { eventsOf, type ServerEvent } from '../http/event-stream.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { ChangeFeed, FeedReport, ReportedChange } from './source.ts';
 
-/** Milliseconds without a byte after which a stream is given up: four heartbeats of a plat have been missed. */
+/** Milliseconds without data after which a stream has failed: plat has then missed several heartbeats. */
 const IDLE_TIMEOUT = 45_000;
-/** Changes that are handed over together, however large their commit. */
+/** The maximum number of changes that are passed on together, however large their commit is. */
 const TOGETHER = 500;
 
-/** The stream is next to the interfaces: at `…/events`, if `…/Reso/OData/` and `…/v1/` are their roots. */
+/** The stream is at `…/events` if the interfaces are at `…/Reso/OData/` and `…/v1/`. */
 const addressOf = (root: string): string => root.replace(/(?:Reso\/OData|v1)\/$/, 'events');
 
-/** The stream of a plat whose interface has a root. */
+/** The change feed by server-sent events. @param root the root of either interface */
 export function eventFeed(client: SourceClient, root: string): ChangeFeed {
   async function* reports(
     since: string,
@@ -70,7 +70,7 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
       try {
         yield* reports(position, resources, signal);
       } catch (error) {
-        // A position that the source cannot read was one of another source.
+        // 400: the source cannot read the position, which is one of another source.
         const isGone = error instanceof RequestFailure && (error.status === 410 || error.status === 400);
         if (!isGone) throw error;
         yield { kind: 'expired', position: error.position };
@@ -83,7 +83,7 @@ type Read =
   | { readonly kind: 'change'; readonly change: ReportedChange }
   | Exclude<FeedReport, { kind: 'changes' }>;
 
-/** Undefined for an event that this plat does not know. @throws RequestFailure for one that it cannot read */
+/** Parses an event; undefined for a kind of event that this version does not know. @throws RequestFailure for an invalid event */
 function readEvent({ event, data, id }: ServerEvent): Read | undefined {
   if (event !== 'change' && event !== 'position' && event !== 'gone') return undefined;
   const value = tryParseJson(data);

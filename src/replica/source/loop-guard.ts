@@ -1,11 +1,11 @@
-/** Notices walks that would not end. It knows nothing of how pages are requested. */
+/** Detects walks that would not end. This module does not know how pages are requested. */
 import { hash } from 'node:crypto';
 import { RequestFailure } from '../http/failure.ts';
 import type { SourceKey, WalkPosition } from './source.ts';
 
 /**
- * The texts that were seen, by 64 bits of their digests: a hundred thousand take about 6 MB. The chance that two of as
- * many are taken for one is less than one in a billion.
+ * The set of texts that were seen, stored as 64 bits of their digests: a hundred thousand texts take about 6 MB. The probability
+ * that two of a hundred thousand collide is less than one in a billion.
  */
 export class SeenTexts {
   readonly #seen = new Set<string>();
@@ -17,11 +17,11 @@ export class SeenTexts {
   }
 }
 
-/** Pages in a row without a new record after which a walk is taken to have no end. */
+/** The number of consecutive pages without a new record after which a walk is considered endless. */
 const IDLE_PAGES = 100;
-/** How many times the announced number of records is accepted. */
+/** The multiple of the announced number of records up to which a walk may continue. */
 const TOO_MANY = 3;
-/** Below this no number of records is suspicious. */
+/** Up to this number of records, a walk is not compared with the announced number. */
 const SUSPICIOUS = 10_000;
 
 interface GuardedPage {
@@ -31,9 +31,9 @@ interface GuardedPage {
 }
 
 /**
- * Ends a walk that loops: the same link or token twice, a page twice however many others came between, pages of nothing new, or many
- * times the number of records that the source announced. A page of one record may come again, since its token may include its own
- * record.
+ * Detects a walk that loops, by a link or token that occurs twice, a page that occurs twice even if others were between, a series
+ * of pages without new records, or several times as many records as the source announced. A page of one record may occur again,
+ * because a skip token may include the record that it names.
  */
 export class LoopGuard {
   readonly #positions = new SeenTexts();
@@ -48,7 +48,7 @@ export class LoopGuard {
     if (position !== undefined) this.#positions.add(describePosition(position));
     const words = describePosition(next);
     if (!this.#positions.add(words)) throw loopFailure(`The source gave ${words} twice`);
-    // In another order they are the same records.
+    // A page with the same records in another order is the same page.
     const names = keys.map(({ resource, key }) => `${resource} ${key}`).toSorted();
     const isNew = keys.length > 0 && this.#pages.add(names.join('\n'));
     if (keys.length > 1 && !isNew) throw loopFailure('The source gave the same page twice');
@@ -58,7 +58,8 @@ export class LoopGuard {
       throw loopFailure(`The source gave ${IDLE_PAGES} pages without ${what}`);
     }
     this.#rows += keys.length;
-    // If a page follows, a number no larger than this page counts only the page, as on some servers.
+    // Some servers announce the number of records on the page, so the number is ignored if another page follows and it is not
+    // larger than this page.
     const announced = total === undefined || total <= keys.length ? Number.POSITIVE_INFINITY : total;
     this.#announced = Math.max(this.#announced, announced);
     if (this.#rows > SUSPICIOUS && this.#rows > TOO_MANY * this.#announced) {

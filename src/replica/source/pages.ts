@@ -1,4 +1,4 @@
-/** Pages that are put together from several answers, and keys that are requested in smaller groups. */
+/** Combines several responses to one page, and requests keys in smaller groups if necessary. */
 import {
   isDirectFailure,
   isServerError,
@@ -8,7 +8,7 @@ import {
 } from '../http/failure.ts';
 import type { Source, SourcePage } from './source.ts';
 
-/** The responses to several requests as one page without a successor. */
+/** Combines the responses to several requests to one page, without a next page. */
 export function joinPages(pages: readonly SourcePage[]): SourcePage {
   return {
     items: pages.flatMap(({ items }) => items),
@@ -26,9 +26,10 @@ export const EMPTY_PAGE = joinPages([]);
 type Ask = (keys: readonly string[]) => Promise<SourcePage>;
 
 /**
- * Requests keys, and in halves for those that are too large to be read together, or more than the source accepts in one
- * request. Of a record that is too large by itself, only its existence is known, not its content.
- * @param nameOf what the quarantine calls the response for a key
+ * Requests the records of keys. If they are too large to be read together, or more than the source accepts in one request, they are
+ * requested in halves, down to single records. A record that is too large by itself is returned as one that exists but cannot be
+ * read.
+ * @param nameOf the quarantine name of the response for a key
  */
 export async function requestInHalves(
   resource: string,
@@ -52,7 +53,7 @@ export async function requestInHalves(
   ]);
 }
 
-/** Records by their keys, in halves where they are too large to be read together. */
+/** Requests records by their keys, in halves if they are too large to be read together. */
 export const fetchRecords = (
   feed: Source,
   resource: string,
@@ -62,13 +63,14 @@ export const fetchRecords = (
 ): Promise<SourcePage> =>
   requestInHalves(resource, keys, (some) => feed.recordsByKey(resource, some, attempts, distinct));
 
-/** Attempts at a record at which the source may always fail. */
+/** The number of attempts at a record at which the source may always fail. */
 const ATTEMPTS = 2;
 
 /**
- * The same, but a record at which the source fails while it returns others counts as one that exists and cannot be returned.
+ * Like `fetchRecords`, but a record at which the source fails while it returns others is returned as one that exists but cannot be
+ * read.
  * @param known keys of records that the source returned earlier
- * @throws RequestFailure if the source fails at every record, and at those
+ * @throws RequestFailure if the source fails at every record, including those of `known`
  */
 export async function fetchRecordsSkippingFailing(
   feed: Source,
@@ -88,7 +90,7 @@ export async function fetchRecordsSkippingFailing(
   return joinPages([...returned, ...refused]);
 }
 
-/** Requests each key in a request of its own. */
+/** Requests each key separately. */
 export async function requestOneByOne(
   keys: readonly string[],
   ask: (key: string) => Promise<SourcePage>,
@@ -98,14 +100,17 @@ export async function requestOneByOne(
   return joinPages(pages);
 }
 
-/** Records in a row that the source cannot return, after which the source is at fault and not its records. */
+/**
+ * The number of records in a row that the source fails to return, after which a known record has to prove that it still returns
+ * any.
+ */
 const PATIENCE = 3;
 
 /**
- * A page of keys with their records, each in a request of its own since together they cannot be read. A record that is too large
- * alone, or at which the source fails while it returns others, does not affect the others.
- * @param known keys of records that the source returned earlier, for a page of which it returns none
- * @throws RequestFailure if the source fails at every record, and at those
+ * Adds the records to a page of keys, each by a separate request, because they cannot be read together. A record that is too large
+ * by itself, or at which the source fails while it returns others, does not affect the other records.
+ * @param known keys of records that the source returned earlier, in case it returns none of this page
+ * @throws RequestFailure if the source fails at every record, including those of `known`
  */
 export async function withRecordsOneByOne(
   resource: string,
@@ -119,7 +124,7 @@ export async function withRecordsOneByOne(
   return { ...page, items, broken, masked, open };
 }
 
-/** The records of keys, each in a request of its own: those that the source returned, and those at which it fails. */
+/** Requests the record of each key separately. Returns those that the source returned, and those at which it fails. */
 async function fetchEach(
   resource: string,
   keys: readonly string[],
@@ -147,13 +152,13 @@ async function fetchEach(
   }
   const [failure] = failed.values();
   if (failure !== undefined) await mustReturnOne(failure);
-  // Since the last failure nothing has shown that the source still works.
+  // The last request failed, so check that the source still works.
   if (inARow > 0 && workingKey !== undefined) await ask(workingKey);
   const refused = [...failed].map(([key, { message }]) => unreturnablePage(resource, key, key, message));
   return { returned, refused };
 }
 
-/** The first of these keys whose record the source returns. */
+/** The first of these keys whose record the source returns; undefined if there is none. */
 async function firstReturned(
   keys: readonly string[],
   ask: (key: string) => Promise<SourcePage>,
@@ -162,7 +167,7 @@ async function firstReturned(
   return undefined;
 }
 
-/** A record that the source has and cannot return. */
+/** A page with a record that the source has but cannot return. */
 function unreturnablePage(resource: string, key: string, name: string, why: string): SourcePage {
   const reason = `The source cannot return the record: ${why}`;
   const broken = [{ resource, key: name, payload: JSON.stringify(key), reason }];

@@ -1,6 +1,6 @@
 /**
- * A feed of either interface: what the rest of the consumer may request from it, and what it returns. It knows nothing of
- * HTTP, nor of the copy.
+ * A feed of either interface: what the rest of the consumer can request from it, and what it returns. This module knows nothing
+ * about HTTP or the copy.
  */
 import type { Resource } from '../../dictionary/index.ts';
 import type { JsonObject } from '../../shared/json.ts';
@@ -9,7 +9,7 @@ import { flag, kinds, listOf, number, object, oneOf, optional, type Shaped, text
 /** Members and offices as the native interface returns them: in one collection, paged by offset. */
 export const ACCOUNTS = 'accounts';
 
-/** What replaces a value that the key may not see; never data (reference: consumer, trap 12). */
+/** Replaces a value that the key may not see. It is never data (reference: consumer, trap 12). */
 export const MASK = '********';
 
 /** The resources whose records are in a collection of the source. */
@@ -24,17 +24,20 @@ export const collectionOf = ({ resources }: Capabilities, resource: string): str
 export const isAboutAccounts = (collection: string): boolean =>
   collection === ACCOUNTS || collection === 'Member' || collection === 'Office';
 
-/** Where a walk continues. It does not change with the size of the pages. */
+/** Where a walk continues, regardless of the page size. */
 export const POSITION = kinds({
-  /** Of a link from a page that was requested by offset: the rows before it, and the row at which such links end. */
+  /**
+   * `skip` and `end` are for a link from a page that was requested by offset: the number of rows before the linked page, and the
+   * row at which such links are expected to end.
+   */
   link: object({ url: text, skip: optional(number), end: optional(number) }),
-  /** Keys of rows before it, with which the page begins unless rows have moved. */
+  /** `after`: the keys of the rows in the overlap, with which the page begins unless rows have moved. */
   skip: object({ skip: number, after: optional(listOf(text)) }),
   token: object({ token: text }),
 });
 export type WalkPosition = Shaped<typeof POSITION>;
 
-/** Which records a walk is over. Bounds are canonical timestamps, and part of the text that is sent. */
+/** The records of a walk: all, or those of a window. Bounds are canonical timestamps, which are sent unchanged. */
 export type Walk =
   | { readonly kind: 'all' }
   | {
@@ -44,18 +47,18 @@ export type Walk =
       readonly upper: string;
     };
 
-/** Which page of a walk, how large, and how often it is queried for before it is given up. */
+/** A request for a page of a walk: its position, its size, and the number of attempts. */
 export interface PageRequest {
   readonly position: WalkPosition | undefined;
   readonly size: number;
   readonly attempts?: number | undefined;
-  /** Each record of the page in a request of its own: together they cannot be read. */
+  /** Requests each record of the page separately, because they cannot be read together. */
   readonly apart?: boolean;
-  /** Keys of records that the source returned earlier: if it still does, a record at which it fails is at fault. */
+  /** Keys of records that the source returned earlier. If it still returns them, a failure is due to the requested record. */
   readonly known?: readonly string[];
 }
 
-/** A key of a resource; a page of accounts has keys of two. */
+/** A key, and the resource that it is of: a page of accounts has keys of two resources. */
 export interface SourceKey {
   readonly resource: string;
   readonly key: string;
@@ -65,20 +68,20 @@ export interface SourceKey {
 export interface SourceItem {
   readonly resource: string;
   readonly json: JsonObject;
-  /** Only its collections were requested; the record itself is not changed. */
+  /** Only the collections of the record were requested; the record itself is not changed. */
   readonly onlyChildren?: boolean;
 }
 
 /** A member of a page that is not a record, or a record of which only the key could be read. It is quarantined. */
 export interface BrokenItem {
   readonly resource: string;
-  /** Of a record that could not be read. */
+  /** The key of a record that could not be read. */
   readonly key?: string;
   readonly payload: string;
   readonly reason: string;
 }
 
-/** What every page says. */
+/** What every page contains. */
 interface AnyPage {
   /** Keys of all records that have one, in the order of the page. */
   readonly keys: readonly SourceKey[];
@@ -86,28 +89,26 @@ interface AnyPage {
   readonly next?: WalkPosition | undefined;
   /** Milliseconds since 1970 on the source's clock, from its Date header. */
   readonly serverTime: number;
-  /** How many records the walk has, if the source announces it. */
+  /** The number of records of the walk, if the source announces it. */
   readonly total?: number | undefined;
-  /** Characters of the response. */
+  /** The number of characters of the response. */
   readonly weight: number;
 }
 
 export interface SourcePage extends AnyPage {
-  /**
-   * On the last page of a walk through everything: the position from which later changes are reported, if there is one.
-   */
+  /** On the last page of a walk over all records: the delta link, from which later changes are reported, if there is one. */
   readonly delta?: string | undefined;
   readonly items: readonly SourceItem[];
   readonly broken: readonly BrokenItem[];
-  /** Fields that the source masked in a record: it has them, but not for this key. */
+  /** Fields that the source masked in a record: they have values, but this key may not see them. */
   readonly masked: readonly string[];
-  /** Fields that it showed in a record; only for an interface that masks. */
+  /** Fields that the source showed in a record; only for an interface that masks fields. */
   readonly open: readonly string[];
 }
 
-/** Keys of a page, for a sweep. */
+/** A page of keys, for a sweep. */
 export interface KeyPage extends AnyPage {
-  /** Rows of the page that have no key. */
+  /** The number of rows on the page that have no key. */
   readonly keyless: number;
 }
 
@@ -121,43 +122,46 @@ export interface ForeignField {
   readonly label: string;
 }
 
-/** Whether the standard dictionary lacks a field of the source, also if an earlier run declared it. */
+/** Whether the standard dictionary lacks a field of the source, even if an earlier run has declared it. */
 export function isForeign({ fields, fieldAliases }: Resource, name: string): boolean {
   const field = fields.get(name);
   return field === undefined ? !fieldAliases.has(name) : field.custom !== undefined;
 }
 
-/** What a source can do, determined when it is opened. */
+/** The capabilities of a source, which are determined when it is opened. */
 export const CAPABILITIES = object({
   interface: oneOf('reso', 'native'),
-  /** Whether the source is a plat: its windows may be closer. */
+  /** Whether the source is a plat, whose windows may end closer to the present. */
   isPlat: flag,
-  /** How sub-resources are fetched: with the listings, or in requests of its own. */
+  /** How sub-resources are fetched: with their listings, or in separate requests. */
   children: oneOf('expanded', 'per-listing', 'none'),
   /** The collections of a listing, by the names that the source uses. */
   expansions: listOf(text),
-  /** The field that the windows of listings are on. */
+  /** The window field of listings. */
   windowField: text,
-  /** Whether the source pages by links or tokens; else by offset, which can miss rows. */
+  /** Whether the source pages by links or tokens. Otherwise, it pages by offset, which can miss rows. */
   pagesByLink: flag,
   counts: flag,
   /** Whether many keys may be requested in one request. */
   asksForMany: flag,
   /** The copied collections: names of resources, or `accounts` for members and offices in one collection. */
   resources: listOf(text),
-  /** How a single record is requested if many cannot be; `none`: the source returns records only in its walks. */
+  /**
+   * How a single record is requested if the source does not support requests for many; `none`: the source returns records only in
+   * walks.
+   */
   byKey: optional(oneOf('path', 'filter', 'none')),
   hasNumericKeys: optional(flag),
-  /** Where the sub-resources of a listing is: `Property('key')/Media`, or `Property/key/Media`. */
+  /** The form of the URL of a listing's sub-resources: `Property('key')/Media`, or `Property/key/Media`. */
   childrenAt: optional(oneOf('key', 'segment')),
-  /** False while the source had no record to find these out with: it is asked again. */
+  /** False if the source had no record to determine these with; they are then determined again later. */
   isProbed: optional(flag),
   /** Resources that would have been copied if the source had them. */
   lacking: optional(listOf(text)),
 });
 export type Capabilities = Shaped<typeof CAPABILITIES>;
 
-/** Whether listings have custom fields only where they are expanded with them (specification 4.3, rule 4). */
+/** Whether listings contain custom fields only if the request expands them (specification 4.3, rule 4). */
 export const expandsCustomFields = ({ expansions }: Capabilities): boolean =>
   expansions.includes('CustomFields');
 
@@ -165,15 +169,12 @@ export const expandsCustomFields = ({ expansions }: Capabilities): boolean =>
 export const CHANGE_METHODS = ['events', 'delta', 'entity-event'] as const;
 export type ChangeMethod = (typeof CHANGE_METHODS)[number];
 
-/** A record that was changed or deleted at the source, or that entered or left this key's view. */
+/** A record that was changed or deleted at the source, or that entered or left the view of this key. */
 export interface ReportedChange {
   readonly resource: string;
   readonly key: string;
   readonly isDeleted: boolean;
-  /**
-   * The moment of its commit, or a later one at which it was reported, in milliseconds since 1970 on the source's
-   * clock.
-   */
+  /** The time of the commit, or a later time at which the change was reported, in milliseconds since 1970 on the source's clock. */
   readonly at: number | undefined;
   /**
    * The record that the source returned with the change: complete, as in a walk, or undefined for a deleted one. Absent: the source
@@ -182,32 +183,38 @@ export interface ReportedChange {
   readonly found?: { readonly item: SourceItem | undefined; readonly asOf: number };
 }
 
-/** What a source reports of its changes, in order. */
+/** A report of a source about its changes. Reports arrive in order. */
 export type FeedReport =
   | { readonly kind: 'changes'; readonly changes: readonly ReportedChange[] }
-  /** Everything up to here was reported. `isLevel`: nothing has happened since. */
+  /** All changes up to this position have been reported. `isLevel`: there are no later ones yet. */
   | { readonly kind: 'position'; readonly position: string; readonly isLevel: boolean }
-  /** The next changes are no longer known: everything is read again, and changes continue from the position, if there is one. */
+  /**
+   * The next changes are no longer available: everything has to be read again, and changes continue from the position, if there is
+   * one.
+   */
   | { readonly kind: 'expired'; readonly position: string | undefined };
 
-/** Where the changes of a source are now. */
+/** The current position in the changes of a source. */
 export interface StartPosition {
   readonly position: string;
-  /** Of the requested collections, those whose changes it does not report: windows cover these. */
+  /** The requested collections whose changes the source does not report. Windows cover these. */
   readonly unreported: readonly string[];
 }
 
-/** The delta links with which complete walks through collections have ended, by collection. */
+/** The delta link with which a complete walk through a collection ended, by collection. */
 type WalkedLinks = Readonly<Record<string, string>>;
 
-/** One method by which a source reports its changes. Positions are specific to the method. */
+/** A method by which a source reports its changes. Positions are specific to the method. */
 export interface ChangeFeed {
   readonly way: ChangeMethod;
-  /** Whether a feed that sends nothing is up to date: a failed one reports its failure. */
+  /**
+   * Whether the source sends changes by itself. A feed that sends nothing is then up to date, because a failed one reports its
+   * failure.
+   */
   readonly isPushed: boolean;
-  /** The position of another way in its own terms; undefined where it cannot continue from there. */
+  /** Translates the position of another method; undefined if this method cannot continue from it. */
   translatePosition(known: { readonly way: ChangeMethod; readonly position: string }): string | undefined;
-  /** Where the changes are now. @throws RequestFailure `rejected` where the source does not offer this way */
+  /** Requests the current position. @throws RequestFailure `rejected` if the source does not offer this method */
   currentPosition(
     resources: readonly string[],
     signal: AbortSignal,
@@ -215,7 +222,7 @@ export interface ChangeFeed {
   ): Promise<StartPosition>;
   /**
    * The changes that follow a position, until the source ends them.
-   * @param asOf numbers the moment of a request: it is returned with the results of that request
+   * @param asOf called before each request; its result is returned with the results of that request
    * @throws RequestFailure
    */
   changesSince(
@@ -226,17 +233,16 @@ export interface ChangeFeed {
   ): AsyncIterable<FeedReport>;
 }
 
-/** Digests of what a source shows to this key now. */
+/** Digests of what a source currently shows to this key. */
 export interface SourceFingerprints {
   /** Changes with every character of its metadata. */
   readonly revision: string;
   /**
-   * Changes if the rights of the key change: a field appears, disappears or changes its type, or a plat source reports
-   * that other records are visible. Undefined if the source does not show it, as with a proxy's page instead of
-   * metadata.
+   * Changes if the rights of the key change: a field appears, disappears or changes its type, or a plat source reports that other
+   * records are visible. Undefined if it cannot be determined, for instance because the source has no metadata.
    */
   readonly fingerprint: string | undefined;
-  /** Only of a plat source: changes when its store goes back in time. Undefined if the source returns none. */
+  /** Only of a plat source: changes if its store is restored to an earlier state. Undefined if the source returns none. */
   readonly epoch: string | undefined;
 }
 
@@ -244,35 +250,35 @@ export interface SourceFingerprints {
 export interface SourceDigest {
   readonly last: string;
   readonly rows: number;
-  /** By the name of the collection. */
+  /** The number of members of each collection, by its name. */
   readonly members: Readonly<Record<string, number>>;
   readonly digest: string;
 }
 
 export interface Source {
   readonly capabilities: Capabilities;
-  /** Fields of its own that the source declares. */
+  /** The source's own fields. */
   readonly foreignFields: readonly ForeignField[];
-  /** The address at which it says it is served: the URLs of its files begin with it. */
+  /** The URL under which the source says it is served, and with which the URLs of its files begin. */
   servedAt(): Promise<string>;
-  /** How many keys `recordsByKey` and `children` take at once. */
+  /** The maximum number of keys of `recordsByKey` and `children`. */
   readonly someAtOnce: number;
-  /** The source's clock, asked now. Milliseconds since 1970. */
+  /** Requests the current time of the source's clock, in milliseconds since 1970. */
   serverTime(): Promise<number>;
   /**
-   * What it showed when it was discovered. Its foreign fields were read then or later: a source that changes
-   * between the two shows something else the next time it is asked, and is discovered again.
+   * What the source showed when its capabilities were determined. `foreignFields` were read then or later: if the source changes in
+   * between, it shows something else the next time it is queried, and its capabilities are determined again.
    */
   readonly discovered: SourceFingerprints;
   shown(): Promise<SourceFingerprints>;
-  /** The field that a resource's windows are on. */
+  /** The window field of a resource. */
   windowField(resource: string): string;
   page(resource: string, walk: Walk, request: PageRequest): Promise<SourcePage>;
   keys(resource: string, request: PageRequest): Promise<KeyPage>;
   /**
-   * Records by their keys, with their children; records that do not exist are omitted.
-   * @param distinct a text that makes the request differ from any earlier one: a repeated filter may be answered from an index that
-   * lacks newer records
+   * Requests records by their keys, with their sub-resources; records that do not exist are omitted.
+   * @param distinct a text that makes the request different from every earlier one: a repeated filter may be answered from an index
+   * that lacks newer records
    */
   recordsByKey(
     resource: string,
@@ -280,23 +286,23 @@ export interface Source {
     attempts?: number,
     distinct?: string,
   ): Promise<SourcePage>;
-  /** The collections of listings, in requests of their own. */
+  /** Requests collections of listings separately from the listings. */
   children(keys: readonly string[], collections: readonly string[], attempts?: number): Promise<SourcePage>;
-  /** Absent where a source returns no digests. */
+  /** Absent if the source returns no digests. */
   readonly ranges?: SourceRanges;
-  /** The methods by which it may report its changes, the best first; a request determines whether it does. */
+  /** The methods by which the source may report its changes, the best first. Only a request shows whether it does. */
   readonly changeFeeds: readonly ChangeFeed[];
 }
 
-/** What a source with digests returns, in the order of keys. */
+/** Requests in key order to a source with digests. */
 export interface SourceRanges {
-  /** Digests of ranges that follow a key, and whether more ranges do. */
+  /** The digests of ranges that follow a key, and whether further ranges follow. */
   digests(
     resource: string,
     after: string,
     size: number,
   ): Promise<{ readonly ranges: readonly SourceDigest[]; readonly more: boolean }>;
-  /** A page of complete records after a key, each in a request of its own if necessary. */
+  /** A page of complete records after a key. @param apart requests each record separately */
   recordsAfter(resource: string, key: string, size: number, apart?: boolean): Promise<SourcePage>;
 }
 
@@ -314,7 +320,7 @@ export function windowEdges({ isPlat, interface: kind }: Capabilities): WindowEd
   return kind === 'native' ? { ...PLAT_EDGES, overlap: 0 } : PLAT_EDGES;
 }
 
-/** How single records are given, where that is unusual. */
+/** Descriptions of how a source returns single records, if that is unusual. */
 const RECORDS: Readonly<Record<'path' | 'filter' | 'none', readonly string[]>> = {
   path: [],
   filter: ['returns a record by a filter on its key, not at its URL'],

@@ -1,6 +1,6 @@
 /**
- * Which quarantined records the source no longer has. The source is asked for their keys twice, since a server that lags behind the
- * others of its source may lack a record for a moment.
+ * Determines which quarantined records the source no longer has. Their keys are requested twice, because one server of the source
+ * may lag behind the others and lack a record for a moment.
  */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { chunked } from '../../shared/chunked.ts';
@@ -14,21 +14,24 @@ import { readPage } from '../copy/read-page.ts';
 import { fetchRecordsSkippingFailing } from '../source/pages.ts';
 import { collectionOf, type SourcePage } from '../source/source.ts';
 
-/** Of these keys, those that a page does not give. */
+/** The keys that a page does not contain. */
 export function absentFrom(page: SourcePage, resource: string, keys: readonly string[]): ReadonlySet<string> {
   const given = new Set(page.keys.filter((each) => each.resource === resource).map(({ key }) => key));
   return new Set(keys.filter((key) => !given.has(key)));
 }
 
-/** What is known of entries: the source no longer has them (`absent`), or cannot be asked for their record by a key. */
+/**
+ * The findings on quarantine entries: those whose records the source no longer has (`absent`), and those whose records cannot be
+ * requested by key.
+ */
 export interface AbsenceResult {
   readonly absent: readonly Quarantined[];
   readonly unknown: readonly Quarantined[];
-  /** The records that the source has, by name, as it returned them. */
+  /** The records that the source still has, by name, as it returned them. */
   readonly current: ReadonlyMap<string, JsonObject>;
 }
 
-/** Requests the records of entries from the source. Entries in neither list of the result still exist there. */
+/** Requests the records of entries from the source. The records of entries in neither list of the result still exist. */
 export async function findAbsent(copy: Copy, entries: readonly Quarantined[]): Promise<AbsenceResult> {
   const { dictionary } = await copy.store.model();
   const { byKey, resources } = copy.feed.capabilities;
@@ -58,10 +61,10 @@ export async function findAbsent(copy: Copy, entries: readonly Quarantined[]): P
   return { absent: left.map(({ entry }) => entry), unknown, current };
 }
 
-/** What the source returned, by name. */
+/** What the source returned. */
 interface Given {
   readonly records: Set<string>;
-  /** Collections that were returned completely: the record, and the resource of the members. */
+  /** The collections that were returned completely, each as the name of the record and the resource of the members. */
   readonly collections: Set<string>;
   readonly current: Map<string, JsonObject>;
 }

@@ -1,6 +1,6 @@
 /**
- * The initial download, with the sub-resources that follows it (specification 4.4, rule 1), and what every walk over
- * records keeps with its pages. Its states are those of machine/states.ts.
+ * The initial download, and the sub-resources that are requested after it (specification 4.4, rule 1). Its states are in
+ * machine/states.ts.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { Copy } from '../copy/copy.ts';
@@ -13,13 +13,13 @@ import { type PageRequest, windowEdges } from '../source/source.ts';
 import { fetchPending } from './fetch-pending.ts';
 import { notesOfPages } from './witnesses.ts';
 
-/** Downloads that are begun again before the source is given up for now. */
+/** The number of walks after which the source is given up for now. */
 const MOST_ROUNDS = 5;
 
-/** How far the source's clock may differ from this one without a report. */
+/** How far the source's clock may differ from this one without being reported, in milliseconds. */
 const REPORTED_OFFSET = 24 * 3_600_000;
 
-/** The end of a window before which no later change is stamped any more, on the source's clock. */
+/** The latest time, on the source's clock, at which a window may end: no later commit will have a timestamp before it. */
 export async function settledWindowEnd({ feed, environment, report }: Copy): Promise<string> {
   const moment = await feed.serverTime();
   const ahead = moment - environment.clock.now();
@@ -30,8 +30,7 @@ export async function settledWindowEnd({ feed, environment, report }: Copy): Pro
 }
 
 /**
- * Begins the download, or takes it up where it stopped. Afterwards the copy is complete up to the moment at which the
- * download began.
+ * Begins the download, or continues where it stopped. Afterwards, the copy is complete up to the time at which the download began.
  */
 export async function download(copy: Copy, resource: string): Promise<void> {
   const { checkpoint, report } = copy;
@@ -88,7 +87,7 @@ async function walk(copy: Copy, resource: string): Promise<void> {
       : next === undefined
         ? { kind: 'end', fills: apart.length > 0, rows }
         : { kind: 'page', next, rows, ...(total === undefined ? {} : { total }) };
-    // Sub-resources that do not arrive with the listings are requested separately.
+    // Sub-resources that do not arrive with their listings are requested separately.
     const keys = page.keys.map(({ key }) => key);
     const want = apart.map((why) => ({ resource, keys, why }));
     const { delta } = page;
@@ -117,7 +116,7 @@ interface Shortfall {
   readonly announced: number;
 }
 
-/** The number of records of a walk that has ended, and the announced one, if that was larger. */
+/** The number of records of a complete walk and the announced number, if the announced number is larger. */
 export const shortfallOf = (rows: number, announced: number | undefined): Shortfall | undefined =>
   announced !== undefined && rows < announced ? { rows, announced } : undefined;
 

@@ -13,7 +13,7 @@ import { absentFrom } from './absent.ts';
 
 const GROUP_ATTEMPTS = 2;
 
-/** Fetches everything that is pending of a resource, including collections that were incomplete. */
+/** Fetches everything that is pending for a resource, including collections that arrived incompletely. */
 export async function fetchPending(copy: Copy, resource: string): Promise<void> {
   const { capabilities } = copy.feed;
   const collections =
@@ -28,34 +28,37 @@ interface Answered {
   readonly page: SourcePage | RequestFailure;
 }
 
-/** Answers that are stored together, since a transaction that stores a few small ones writes as much of the file as a large one. */
+/**
+ * Responses that are stored together, because a transaction for a few small responses writes nearly as much of the file as one for
+ * many.
+ */
 interface UnstoredPages {
   readonly keys: string[];
   readonly pages: SourcePage[];
   weight: number;
-  /** When the first of them arrived. */
+  /** When the first of these responses arrived. */
   readonly since: number;
 }
 
-/** Milliseconds after which answers are stored, so that a process that is killed has lost few of the requests of a slow source. */
+/** Milliseconds after which responses are stored, so that a process that is killed loses only a few responses of a slow source. */
 const LONGEST_HELD = 1000;
 
-/** Keys in a row that the source cannot return, after which others are requested. */
+/** The number of keys in a row that the source cannot return, after which stored keys are requested to check the source. */
 const PATIENCE = 3;
-/** Others that are requested before the failure is the source's. */
+/** The number of stored keys that must fail before the failure is attributed to the source. */
 const OTHERS = 3;
-/** Stored keys among which they are chosen. */
+/** The number of stored keys from which these are chosen. */
 const AMONG = 200;
 
 /**
- * Fetches what is pending of one kind. Keys that the source no longer has are no longer pending: a purge deletes their records, soon
- * if a watch follows the changes of the source. A key for which the source fails or refuses, while it returns others, is quarantined
- * and holds nothing up.
- * @throws RequestFailure when the source returns nothing at all
+ * Fetches what is pending for one reason. Keys that the source no longer has stop being pending; a purge deletes their records,
+ * soon if a watch follows the changes of the source. A key for which the source fails or refuses, while it returns others, is
+ * quarantined, and does not delay other keys.
+ * @throws RequestFailure if the source returns nothing at all
  */
 async function fetchKind(copy: Copy, resource: string, why: string): Promise<void> {
   const { checkpoint, environment, feed, name, store, report } = copy;
-  /** Keys that the source could not return while it may return others, and how many of them came last in a row. */
+  /** The keys that the source could not return although it may return others; `inARow` counts the most recent ones. */
   const failing = new Set<string>();
   let inARow = 0;
   const step = why === RECORD ? 'fetch' : 'sub-data';
@@ -85,14 +88,14 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
         held.pages.push(page);
         held.weight += page.weight;
         const age = environment.clock.now() - held.since;
-        // Records are requested once more if they are absent, in groups of the size of their first request.
+        // Absent records are requested once more, in groups of the size of their first request.
         if (why === RECORD || held.weight >= HEAVY_RESPONSE || age >= LONGEST_HELD) await storeHeld();
       }
     }
   } finally {
     await storeHeld();
   }
-  // A response that is too large did arrive: the source returns what it has.
+  // A response that is too large is no failure of the source.
   const first = [...failed.values()].find((failure) => !isTooLarge(failure));
   if (first !== undefined && done === 0) await checkSource(first);
   if (failed.size > 0) await giveUp(failed);
@@ -101,7 +104,8 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
   async function storeAnswers(some: readonly string[], given: SourcePage): Promise<void> {
     const { page, absent } = why === RECORD ? await askTwice(some, given) : { page: given, absent: [] };
     if (why === RECORD) await noticeAbsent(some, page);
-    // A record is released when it is stored; its sub-data has been read, or the source no longer has the listing.
+    // The entry of a record is released when the record is stored. That of sub-resources is released here: they have been read, or
+    // the source no longer has the listing.
     const entries = why === RECORD ? [] : some.map((key) => entryName(key, why));
     const release = entries.filter((entry) => checkpoint.isQuarantined(resource, entry));
     await storePage(copy, page, () => ({
@@ -119,9 +123,7 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
     if (missing.length < absent.length) await requestFollowedPurge(copy);
   }
 
-  /**
-   * Requests quarantined records again that the source did not return: one that is missing twice no longer exists.
-   */
+  /** Requests quarantined records that the source did not return again. A record that is missing twice no longer exists. */
   async function askTwice(
     keys: readonly string[],
     page: SourcePage,
@@ -141,7 +143,7 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
     };
   }
 
-  /** Pending keys in their order. The next group is requested while one is being stored, and no further. */
+  /** Requests pending keys in order, in groups. Only the next group is requested while one is being stored. */
   async function* groups(): AsyncGenerator<Answered[]> {
     const size = new PageSize(feed.someAtOnce, report);
     const ask = async (after: string): Promise<{ answers: Answered[]; last: string } | undefined> => {
@@ -163,9 +165,11 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
     }
   }
 
-  /** Requests halves of a group that is too much for the source, down to the key that causes it. */
+  /**
+   * Requests a group of keys. If it is too much for the source, it is requested in halves, down to the key that causes the failure.
+   */
   async function askFor(keys: readonly string[]): Promise<Answered[]> {
-    // A group that is too much is soon halved; all attempts go to the key that is left, the first time.
+    // A group has few attempts, because it is halved anyway. A single key has all attempts, unless it has failed before.
     const isKnown = keys.every((key) => checkpoint.isQuarantined(resource, entryName(key, why)));
     const attempts = keys.length > 1 || isKnown ? GROUP_ATTEMPTS : undefined;
     const asked = async (most?: number): Promise<Answered[]> => {
@@ -177,7 +181,7 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
       return await asked(attempts);
     } catch (error) {
       if (!isDirectFailure(error)) throw error;
-      // Where the token itself is refused, to continue asking makes it worse.
+      // If the token itself is refused, further requests make it worse.
       if (error.status === 403) await checkSource(error);
       else if (!mayPassIfSmaller(error) && !isRejected(error)) {
         if (attempts === undefined || error.kind !== 'transient') throw error;
@@ -209,13 +213,13 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
     for (const { key, reason } of quarantine) report({ kind: 'quarantined', resource, key, reason });
   }
 
-  /** A key was not returned. @throws the failure, when the source returns no other key either */
+  /** Records that a key was not returned. @throws the failure, if the source does not return other keys either */
   async function noteFailed(key: string, failure: RequestFailure): Promise<void> {
     failing.add(key);
     if (++inARow >= PATIENCE) await checkSource(failure);
   }
 
-  /** @throws the failure, when the source returns none of some stored keys either */
+  /** Requests a few stored keys. @throws the failure, if the source returns none of them either */
   async function checkSource(failure: RequestFailure): Promise<void> {
     const some = (after: string): Promise<readonly string[]> =>
       store.checkpoints.storedKeys(name, resource, after, AMONG);

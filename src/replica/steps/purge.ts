@@ -1,4 +1,4 @@
-/** Deletes records that a complete sweep did not see, and releases their quarantine entries. It sends no requests. */
+/** Deletes the records that a complete sweep did not see, and releases their quarantine entries. It sends no requests. */
 import { chunked } from '../../shared/chunked.ts';
 import type { QuarantinedRecord } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
@@ -6,14 +6,17 @@ import { pendingFiles, quarantinedChildren, reasonsToFetchSeparately } from '../
 import { type PendingFetch, RECORD } from '../copy/quarantine-entry.ts';
 import { resourcesIn } from '../source/source.ts';
 
-/** Records that are deleted in one transaction. */
+/** The number of records that are deleted in one transaction. */
 const AT_ONCE = 500;
-/** How many records are deleted whatever their share is, unless none would be left: one of four offices is no mass deletion. */
+/**
+ * The number of records that may be deleted whatever their share is, unless none would be left: one of four offices is not a mass
+ * deletion.
+ */
 const FEW = 2;
 
 /**
- * Deletes records without a mark, unless that would be many, and a larger share than is allowed. Nothing can be stored between the reading of
- * the keys and their deletion.
+ * Deletes the records without a mark, unless they are more than a few and a larger share than is permitted. Nothing can be stored
+ * between reading the keys and deleting their records.
  */
 export async function deleteUnseen(copy: Copy, collection: string): Promise<void> {
   const { checkpoint, name, settings, store, report } = copy;
@@ -67,7 +70,7 @@ async function releaseUnseen(copy: Copy, resource: string, base: number): Promis
       const marked = new Set(await store.checkpoints.marked(name, resource, base, names));
       const unseen = some.filter((each) => {
         const own = markName(each);
-        // It may have been stored, or have been removed, meanwhile.
+        // In the meantime, the record may have been stored, or the entry removed.
         return own !== undefined && !marked.has(own) && checkpoint.isQuarantined(each.resource, each.key);
       });
       const release = [...Map.groupBy(unseen, (each) => each.resource)].map(([of, group]) => ({

@@ -1,6 +1,6 @@
 /**
- * One sweep over all keys that the source shows: records that no longer exist are deleted, missing ones are fetched (specification
- * 4.4, rule 4). Its states are those of machine/states.ts.
+ * A sweep over all keys that the source shows: deletes records that no longer exist, and fetches missing ones (specification 4.4,
+ * rule 4). Its states are in machine/states.ts.
  */
 import { hash } from 'node:crypto';
 import { timestampFrom } from '../../dictionary/index.ts';
@@ -18,12 +18,12 @@ import { shortfallOf, shortfallReason } from './download.ts';
 import { fetchPending } from './fetch-pending.ts';
 import { deleteUnseen } from './purge.ts';
 
-/** Walks of one sweep; an offset misses rows, and two walks in a row have to agree (trap 4). */
+/** The maximum number of walks of a sweep. Paging by offset misses rows, so two walks in a row have to agree (trap 4). */
 const MOST_ROUNDS = 6;
 
 export type SweepResult = 'done' | 'guarded' | 'unsure';
 
-/** Begins a sweep, or takes it up where it stopped. */
+/** Begins a sweep, or continues where it stopped. */
 export async function sweep(copy: Copy, collection: string): Promise<SweepResult> {
   const { checkpoint, feed, name, store, report } = copy;
   const before = checkpoint.sweep(collection).kind;
@@ -47,7 +47,7 @@ export async function sweep(copy: Copy, collection: string): Promise<SweepResult
         return 'guarded';
       case 'fetching': {
         for (const resource of resourcesIn(collection)) {
-          // Not beside a window: an older answer would overwrite a newer one.
+          // Not concurrently with a window: an older response would overwrite a newer one.
           await checkpoint.fetchInTurn(resource, () => fetchPending(copy, resource));
           await deleteMarks(store, name, resource, state.sweep);
         }
@@ -76,14 +76,14 @@ async function walkOnce(copy: Copy, collection: string): Promise<void> {
   }
 }
 
-/** A page of keys, or of complete records if a sweep is how they are copied. */
+/** A page of keys, or of complete records for a collection that is copied by sweeps. */
 type SweptPage = KeyPage | SourcePage;
 
 async function walk(copy: Copy, collection: string): Promise<void> {
   const { checkpoint, feed, sizeOf, report } = copy;
   const begun = checkpoint.sweep(collection);
   if (begun.kind !== 'walking') return;
-  // Accounts have no windows: the first walk of each sweep brings the records.
+  // Accounts have no windows, so the first walk of each sweep reads the records.
   const fetchesRecords = collection === ACCOUNTS && begun.round === 1;
   const fetch = (request: PageRequest): Promise<SweptPage> =>
     fetchesRecords ? feed.page(collection, { kind: 'all' }, request) : feed.keys(collection, request);
@@ -101,7 +101,7 @@ async function walk(copy: Copy, collection: string): Promise<void> {
   }
 }
 
-/** Marks the keys of a page, and makes those pending that are not stored. */
+/** Marks the keys of a page, and makes the records that are not stored pending. */
 async function storeSweptPage(copy: Copy, page: SweptPage, change: CopyChange): Promise<void> {
   if ('items' in page) {
     await storePage(copy, page, () => change);
@@ -124,8 +124,8 @@ async function storeSweptPage(copy: Copy, page: SweptPage, change: CopyChange): 
 }
 
 /**
- * The event of a page in the sweep's states, and its report. A walk by links or tokens with as many keys as announced is complete by
- * itself; one by offset, or one that ended earlier, is not: two of them in a row must have the same keys.
+ * The event that a page is in the states of the sweep, and what to report. A walk by links or tokens with as many keys as announced
+ * is complete. A walk by offset, or one that ended early, need not be, so two such walks in a row must have the same keys.
  */
 function eventOf(
   { checkpoint, feed }: Copy,
@@ -149,7 +149,7 @@ function eventOf(
       also: { kind: 'unsure', resource: collection, reason },
     }) as const;
   if (keyless || state.keyless === true) return unsure('a row came without its key');
-  // Not every account is a person or an office, so their number says nothing.
+  // Not every account is a person or an office, so the announced number says nothing.
   const announced = collection === ACCOUNTS ? undefined : lowerTotal(state.total, total);
   const missed = shortfallOf(state.keys + keys, announced);
   const end: SweepEvent = { kind: 'end', keys };

@@ -1,6 +1,6 @@
 /**
- * Brings what changed since the last update: one window with two bounds, from the cursor to a moment at which the source
- * is settled (specification 4.4, rule 3). Its states are those of machine/states.ts.
+ * Reads what has changed since the last update: one window with two bounds, from the cursor to a time before which no further
+ * change will appear (specification 4.4, rule 3). Its states are in machine/states.ts.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { Copy } from '../copy/copy.ts';
@@ -14,11 +14,17 @@ import { settledWindowEnd } from './download.ts';
 import { fetchPending } from './fetch-pending.ts';
 import { contradictsMasks, NO_MASKS, notesOfPages } from './witnesses.ts';
 
-/** Windows that are begun again in one update before the source is given up for now. */
+/** The number of windows in one update after which the source is given up for now. */
 const MOST_ROUNDS = 5;
-/** A window must not end where the one before it did: the source would answer from the index of that one. */
+/**
+ * The wait, in milliseconds, if a window would end at the same time as the previous one: the source would answer from the index of
+ * that window.
+ */
 const MOMENT = 1000;
-/** A cursor this far beyond the source's clock is from a wrong clock. Clocks of one source differ by less. */
+/**
+ * A cursor that is further ahead of the source's clock than this, in milliseconds, is from a wrong clock. The clocks of the servers
+ * of one source differ by less.
+ */
 const BEYOND = 3_600_000;
 
 export async function update(copy: Copy, resource: string): Promise<void> {
@@ -27,18 +33,18 @@ export async function update(copy: Copy, resource: string): Promise<void> {
   if (before.kind !== 'current' && before.kind !== 'updating') return;
   const step = { kind: 'step', resource, step: 'update' } as const;
   report({ ...step, state: before.kind === 'updating' ? 'resumed' : 'begun' });
-  // The first page of a walk may have been requested before; its filter is not asked twice.
+  // The first page of this window may have been requested before, and a filter must not be sent twice.
   if (before.kind === 'updating' && before.position === undefined) await recordLostWindow(copy, resource);
   let isResumed = checkpoint.load(resource).kind === 'updating';
   let moved: string | undefined;
   for (let round = 1; ; round++) {
     if (checkpoint.load(resource).kind === 'current' && !(await openWindow(copy, resource))) break;
     try {
-      // A source whose records always move is copied nevertheless, as far as its pages go.
+      // If the records of a source change all the time, pages are accepted even if they do not overlap.
       const isLoose = round >= MOST_ROUNDS && moved !== undefined;
       await readWindow(copy, resource, isLoose);
       if (isLoose) report({ kind: 'unsure', resource, reason: `${moved}, of ${MOST_ROUNDS - 1} windows` });
-      // A window that an earlier run opened may have ended long ago; a window of this run covers later changes.
+      // A window that an earlier run opened may have ended long ago, so another window follows.
       if (!isResumed) break;
       isResumed = false;
     } catch (error) {
@@ -59,7 +65,7 @@ function recordLostWindow({ checkpoint }: Copy, resource: string): Promise<unkno
   return checkpoint.commit({ load: { resource, event: { kind: 'lost' } } });
 }
 
-/** @returns false when the source's clock has not moved past the cursor, or everything has to be read again */
+/** @returns false if the source's clock has not moved past the cursor, or everything has to be read again */
 async function openWindow(copy: Copy, resource: string): Promise<boolean> {
   const { checkpoint, environment, signal } = copy;
   for (;;) {
@@ -68,7 +74,7 @@ async function openWindow(copy: Copy, resource: string): Promise<boolean> {
     const upper = await settledWindowEnd(copy);
     const beyond = Date.parse(state.cursor) - Date.parse(upper);
     if (beyond > BEYOND) {
-      // Whatever was stamped until the clock was right again is in no window.
+      // Changes with timestamps from before the cursor, made after the clock was corrected, are in no window.
       await refresh(copy, resource, `the source's clock went back to ${upper} from ${state.cursor} or later`);
       return false;
     }
@@ -82,7 +88,7 @@ async function openWindow(copy: Copy, resource: string): Promise<boolean> {
   }
 }
 
-/** @param isLoose whether pages by offset may fail to overlap */
+/** @param isLoose whether pages by offset are accepted even if they do not overlap */
 async function readWindow(copy: Copy, resource: string, isLoose: boolean): Promise<void> {
   const { checkpoint, feed, settings, store } = copy;
   const { fields: known } = (await store.model()).resource(resource);
@@ -145,7 +151,7 @@ export async function refresh(copy: Copy, resource: string, reason: string): Pro
   const since = await settledWindowEnd(copy);
   await checkpoint.commit({
     load: { resource, event: { kind: 'refresh', since } },
-    // A record without a key to request it by arrives again if the source still has it.
+    // An entry without a key cannot be requested, but its record arrives again if the source still has it.
     release: checkpoint
       .quarantined((of) => of.resource === resource && of.key === undefined)
       .map((entry) => ({ resource: entry.resource, keys: [entry.key] })),

@@ -1,9 +1,9 @@
 /**
- * Detects a source that went back in time, for instance after a backup was restored, even if it does not report it. The
- * newest records of each resource are stored with their timestamps, as the source returned them; a correct source never
- * returns such a record with an older timestamp. A missing record may have been deleted, and a newer one may have been
- * changed. The first unchanged one proves that all before it are unchanged. The fields that a source masks show whether the rights of
- * the key have changed since the copy was made.
+ * Detects a source that went back in time, for instance because a backup was restored, even if it does not report that. The newest
+ * records of each resource (the witnesses) are stored with their timestamps, as the source returned them; a correct source never
+ * returns such a record with an older timestamp. A record that is missing or newer proves nothing, because it may have been deleted
+ * or changed. An unchanged record proves that the source has not gone back beyond its timestamp. The fields that a source masks
+ * show whether the rights of the key have changed since the copy was made.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { CopyChange } from '../checkpoint/checkpoint.ts';
@@ -13,19 +13,19 @@ import { RequestFailure } from '../http/failure.ts';
 import { fetchRecords } from '../source/pages.ts';
 import { type SourceItem, type SourcePage, windowEdges } from '../source/source.ts';
 
-/** The number of witnesses of a resource: as many of the newest records may be deleted without making the check blind. */
+/** The number of witnesses of a resource. Fewer deletions among the newest records leave the check effective. */
 const WITNESSES = 20;
-/** A source of another kind may give fewer digits of a moment in one answer than in another. */
+/** Other sources than plat may return a timestamp with fewer digits in one response than in another. Milliseconds. */
 const PRECISION = 1000;
 
-/** A record that the source shows older than it was. */
+/** A record that the source returned with an older timestamp than before. */
 interface OlderRecord {
   readonly key: string;
   readonly was: string;
   readonly is: string;
 }
 
-/** The newest records after a page, to be stored with it. A moment after that of the page is from a wrong clock. */
+/** The witnesses after a page, to be stored with it. A timestamp that is later than the time of the page is from a wrong clock. */
 function witnessesAfter(
   copy: Pick<Copy, 'checkpoint' | 'feed'>,
   resource: string,
@@ -53,8 +53,8 @@ function witnessOf({ json, onlyChildren }: SourceItem, keyField: string, field: 
 }
 
 /**
- * Requests the newest records that the source has shown, from the newest on, until one is unchanged.
- * @returns one that is older than it was, also at a second request
+ * Requests the witnesses, from the newest on, until one is unchanged.
+ * @returns a record that is older than before, in two requests
  */
 export async function findOlderRecord(copy: Copy, resource: string): Promise<OlderRecord | undefined> {
   const { checkpoint, environment, feed, signal } = copy;
@@ -81,7 +81,7 @@ export async function findOlderRecord(copy: Copy, resource: string): Promise<Old
         const now = found.get(witness.key);
         if (now === undefined) absent.add(witness.key);
         else if (isOlder(witness, now)) {
-          // A server that lags behind the others of its source shows an earlier state for a moment.
+          // A server that lags behind the others of the source may show an earlier state for a moment.
           await environment.clock.sleep(windowEdges(feed.capabilities).settle, signal);
           const again = (await ask([witness])).get(witness.key);
           if (isOlder(witness, again))
@@ -94,7 +94,7 @@ export async function findOlderRecord(copy: Copy, resource: string): Promise<Old
   try {
     return await look();
   } catch (error) {
-    // What the source cannot return says nothing of it. If it is unreachable, the update that follows reports it.
+    // A record that the source cannot return proves nothing. If the source is unreachable, the update that follows reports it.
     if (error instanceof RequestFailure && error.kind !== 'stopped') return undefined;
     throw error;
   } finally {
@@ -108,8 +108,8 @@ export async function findOlderRecord(copy: Copy, resource: string): Promise<Old
 export const NO_MASKS: Masks = { masked: [], open: [] };
 
 /**
- * Whether a page shows that the rights of the key have changed: a field that was always masked is readable, or vice
- * versa. A field that is masked in some records only proves nothing.
+ * Whether a page shows that the rights of the key have changed: a field that was always masked is readable, or vice versa. A field
+ * that is masked in some records only proves nothing.
  */
 export function contradictsMasks(
   { masked, open }: Masks,
@@ -123,7 +123,7 @@ export function contradictsMasks(
   );
 }
 
-/** The knowledge after a page; the same object if nothing is new. */
+/** Adds the masked and open fields of a page; returns the same object if none is new. */
 export function mergeMasks(masks: Masks, page: Pick<SourcePage, 'masked' | 'open'>): Masks {
   const masked = new Set([...masks.masked, ...page.masked]);
   const open = new Set([...masks.open, ...page.open]);
@@ -131,7 +131,7 @@ export function mergeMasks(masks: Masks, page: Pick<SourcePage, 'masked' | 'open
   return { masked: [...masked].toSorted(), open: [...open].toSorted() };
 }
 
-/** Stored from the pages of a resource in addition to their records: the newest records, and the masked fields. */
+/** What is stored with each page of a resource in addition to its records: the witnesses, and the masked fields. */
 export async function notesOfPages(
   copy: Copy,
   resource: string,

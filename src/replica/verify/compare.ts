@@ -1,4 +1,4 @@
-/** Compares records of the source with what a reader of the copy gets. It asks no source. */
+/** Compares records of the source with what a reader of the copy gets. It does not query the source. */
 import { isStored, type StoreModel } from '../../compile/model.ts';
 import { servedFile } from '../../compile/text/members.ts';
 import { type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../../dictionary/index.ts';
@@ -12,22 +12,25 @@ import type { Copy } from '../copy/copy.ts';
 import { subjectOf } from '../copy/quarantine-entry.ts';
 import { type Served, servedRecords } from './served.ts';
 
-/** Records whose copies are read at once, with their keys in one filter. */
+/** The number of records that are read from the copy at once, with their keys in one filter. */
 const AT_ONCE = 50;
 
-/** The outcome for a record. */
+/** The result of comparing a record. */
 export interface Compared {
   readonly record: ParsedRecord;
   /**
-   * The fields in which it differs from what a reader of the copy gets, its collections included; those of a
-   * collection's member are named `Media(key).Field`. Undefined when nothing is stored under its key.
+   * The fields, including those of its collections, in which the record differs from what a reader of the copy gets. A field of a
+   * member of a collection is named `Media(key).Field`. Undefined if nothing is stored under the key.
    */
   readonly fields: readonly string[] | undefined;
-  /** Members of its collections here, by resource. */
+  /** The number of members of its collections in the copy, by resource. */
   readonly members: ReadonlyMap<string, number>;
 }
 
-/** Agent fields are compared as Members and Offices. */
+/**
+ * Compares records with the copy. Fields of agents and offices in listings are compared with the records of Member and Office
+ * instead.
+ */
 export async function compareRecords(copy: Copy, records: readonly ParsedRecord[]): Promise<Compared[]> {
   const compared: Compared[] = [];
   const groups = Map.groupBy(records, ({ resource, children }) =>
@@ -74,13 +77,16 @@ async function compareGroup(
   return compared;
 }
 
-/** A member of a collection that is not in the copy's. */
+/** A member of a collection that the copy lacks. */
 interface Missing {
   readonly target: string;
   readonly key: string;
 }
 
-/** The report of a missing member. A record has one parent: one that the source has under two is stored under one of them. */
+/**
+ * Describes a missing member. A record has one parent, so a member that the source has under two parents is stored under one of
+ * them.
+ */
 async function describeMissing(
   store: Store,
   model: StoreModel,
@@ -98,7 +104,7 @@ async function describeMissing(
     : `${field}: it is stored under ${resource} ${parent}`;
 }
 
-/** A record that no role sees, from its columns. */
+/** Reads a record that no role sees from its columns. */
 async function readUnserved(
   store: Store,
   { resource, key, children }: ParsedRecord,
@@ -153,7 +159,7 @@ function differences(
   return { fields, members, missing };
 }
 
-/** The names of fields whose values are not the same on both sides. */
+/** The names of the fields whose values differ. */
 function differingMembers(
   { settings }: StoreModel,
   { resource, values }: ParsedRecord,
@@ -166,7 +172,7 @@ function differingMembers(
     const field = resource.fields.get(name);
     if (field === undefined) return !name.includes('@') && !isCollection(resource, name);
     if (name === ownStamp || !isStored(field, settings)) return false;
-    // The replica adds what a source does not say of a listing's system.
+    // The replica adds the fields of a listing's originating system that a source does not return.
     if (isDerived(name) && isAbsent(values[name])) return false;
     if (field.resource === 'Media' && name === 'MediaURL') {
       return !isSameAddress(values[name], json[name], base);
@@ -185,9 +191,9 @@ function isEqual(values: FieldValues, json: Readonly<Record<string, unknown>>, n
 }
 
 /**
- * Addresses of files that a plat serves are signed again for every request, so the files that they name are compared.
- * The base of the source shows that it serves a file, also when it had another base before. Any other address has to be
- * the same.
+ * Compares two URLs of files. A plat source signs URLs anew for every request, so the files that they name are compared instead. A
+ * URL is known to be served by the source by its base, which may differ from that of the stored URL. Any other URLs have to be
+ * equal.
  */
 function isSameAddress(given: unknown, stored: unknown, base: string): boolean {
   const [one, other] = [signedFile(given), signedFile(stored)];
@@ -198,7 +204,7 @@ function isSameAddress(given: unknown, stored: unknown, base: string): boolean {
 
 const SIGNED = /^([^?#]*?)\/media\/[^/?#]+\.\d+\.[0-9a-f]{32}(\/.*)$/s;
 
-/** The path of a served file, and where it is served; empty: by the copy itself. */
+/** The path of a served file, and the base URL under which it is served; empty: by the copy itself. */
 function signedFile(url: unknown): { readonly base: string; readonly file: string } | undefined {
   if (typeof url !== 'string') return undefined;
   const [, base, file] = SIGNED.exec(url) ?? [];

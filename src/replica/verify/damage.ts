@@ -1,16 +1,19 @@
-/** What in a copy does not agree with itself. It knows nothing of the source. */
+/** Finds contradictions within a copy. This module knows nothing about the source. */
 import { PUBLISHED_RESOURCES } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { OnProgress, RowFaults, RowPlace, RowRange } from '../../store/check/checks.ts';
 import type { Store } from '../../store/store.ts';
 import type { Difference } from './results.ts';
 
-/** Rows of a part. */
+/** The number of rows of a part. */
 const AT_ONCE = 1000;
-/** Parts that are in progress; a store with fewer threads queues the others. */
+/** The number of parts that are checked concurrently; a store with fewer threads queues the others. */
 const SIDE_BY_SIDE = 16;
 
-/** Resources, the resources of their collections, and what the store publishes of itself, as far as it has them. */
+/**
+ * The given resources, the resources of their collections, and the resources that the store itself publishes, as far as it has
+ * them.
+ */
 export function withRelatedResources(
   { dictionary, stores }: StoreModel,
   resources: readonly string[],
@@ -28,14 +31,14 @@ export function withRelatedResources(
   return [...found];
 }
 
-/** A search for damage that runs by itself. */
+/** A search for damage that is in progress. */
 interface DamageSearch {
   readonly found: Promise<readonly Difference[]>;
-  /** Ends it early; resolves when it no longer reads. */
+  /** Ends the search early; resolves when it no longer reads. */
   stop(): Promise<void>;
 }
 
-/** Compares rows with their texts and flags, and counts and indexes with the rows. */
+/** Compares the rows with their texts and visibility flags, and the counts and indexes with the rows. */
 export function findAllDamage(
   store: Store,
   resources: readonly string[],
@@ -70,12 +73,12 @@ export function findAllDamage(
 
 /** A part of a check: rows of a resource, or data that is stored for all of them. */
 type Part = {
-  /** Its place among the parts. */
+  /** The index of the part. */
   readonly place: number;
   readonly resource: string;
 } & ({ readonly kind: 'rows'; readonly rows: RowRange } | { readonly kind: 'table' });
 
-/** The parts in their order. The next one is looked for while those before it are checked. */
+/** The parts in order. The next part is determined while earlier ones are checked. */
 async function* partsOf(
   store: Store,
   resources: readonly string[],

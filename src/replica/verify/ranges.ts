@@ -1,6 +1,6 @@
 /**
- * The fast form of the proof: both ends compute digests of ranges of keys, and only the ranges that differ are read. It
- * finds these ranges; what differs in them is found by comparing records.
+ * The fast form of verification: both sides compute digests of ranges of keys, and only the ranges that differ are read. This
+ * module finds these ranges; their records are compared elsewhere.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
@@ -12,19 +12,17 @@ import { RequestFailure } from '../http/failure.ts';
 import type { SourceDigest, SourceRanges } from '../source/source.ts';
 import { READ_LIMIT, verificationView } from './served.ts';
 
-/** Records of a range. */
+/** The number of records of a range. */
 const SIZE = 1000;
 
-/** A range of the source, and whether the copy has the same there. */
+/** A range of the source, and whether it is equal in the copy. */
 export interface ComparedRange extends SourceDigest {
-  /** The key before the first one. */
+  /** The key before the first key of the range. */
   readonly after: string;
   readonly isEqual: boolean;
 }
 
-/**
- * Whether a copy can be compared by digests: its texts are those of one source, under the names that the source returns.
- */
+/** Whether a copy can be compared by digests: its texts must all come from one source, with the names that the source returns. */
 export async function canCompareRanges({ checkpoint, feed, store }: Copy): Promise<boolean> {
   const { settings } = await store.model();
   return (
@@ -38,7 +36,7 @@ export async function canCompareRanges({ checkpoint, feed, store }: Copy): Promi
 
 /**
  * Compares the ranges of a collection one after the other.
- * @throws RequestFailure `rejected` before the first range, when the source returns no digests after all
+ * @throws RequestFailure `rejected` before the first range, if the source does not return digests after all
  */
 export async function* compareRanges(
   { feed, store, environment }: Copy,
@@ -71,7 +69,7 @@ export async function* compareRanges(
     const { ranges, more } = answer;
     const end: string | undefined = ranges.at(-1)?.last;
     if (more && end === undefined) throw new RequestFailure('transient', 'The source gave no ranges');
-    // The source sums up the next ranges while these are compared, and no further.
+    // The source computes the digests of the next ranges while these are compared.
     coming = more && end !== undefined ? source.digests(resource, end, SIZE) : undefined;
     coming?.catch(() => undefined); // thrown when it is awaited
     for (const range of ranges) {

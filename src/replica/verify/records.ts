@@ -1,6 +1,6 @@
 /**
- * The comparison of records, one by one: what differs is read a second time before it counts, since both sides change
- * meanwhile. The caller chooses the records.
+ * Compares records one by one. A difference is confirmed by a second read, because both sides change in the meantime. The caller
+ * chooses the records.
  */
 import { type Resource, SOURCE_TIMESTAMP } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
@@ -16,12 +16,12 @@ import { ACCOUNTS, collectionOf, type SourceKey, type SourcePage } from '../sour
 import { type Compared, compareRecords } from './compare.ts';
 import type { Tally } from './results.ts';
 
-/** A copy, and what its proof has found so far. */
+/** A copy, and what its verification has found so far. */
 export interface Proof extends Copy {
   readonly tally: Tally;
 }
 
-/** Every record of a page, with what arrives separately from it. */
+/** Compares every record of a page, with the sub-resources that arrive separately. */
 export async function comparePage(copy: Proof, collection: string, page: SourcePage): Promise<void> {
   const { feed } = copy;
   const items = [...page.items];
@@ -40,7 +40,7 @@ export async function comparePage(copy: Proof, collection: string, page: SourceP
   await compareItems(copy, { items, broken });
 }
 
-/** Compares records that are requested by key. @returns the keys that the source has */
+/** Requests records by key and compares them. @returns the keys that the source has */
 export async function compareByKey(
   copy: Proof,
   resource: string,
@@ -63,7 +63,7 @@ export async function compareItems(
 ): Promise<void> {
   const { tally } = copy;
   const suspects = new Map<string, Map<string, Suspect>>();
-  // A listing and its collections may be two items of one key, which are read separately.
+  // A listing and its collections may be two items with the same key, which are compared separately.
   const apart = items.filter(({ onlyChildren }) => onlyChildren);
   const { intake } = await readPage(copy, {
     items: items.filter(({ onlyChildren }) => !onlyChildren),
@@ -90,7 +90,7 @@ export async function compareItems(
   for (const [resource, found] of suspects) await recheckSuspects(copy, resource, found);
 }
 
-/** Records that the source returns only so that they are deleted: they must not be stored. */
+/** Compares records that the source returns only to have them deleted: they must not be stored. */
 async function compareWithdrawn(copy: Proof, items: SourcePage['items'], { remove }: Intake): Promise<void> {
   const { name, store, tally } = copy;
   for (const { resource: of, keys } of remove) {
@@ -105,7 +105,7 @@ async function compareWithdrawn(copy: Proof, items: SourcePage['items'], { remov
   }
 }
 
-/** The collections of listings that arrived incompletely, in requests of their own. */
+/** Requests the collections that arrived incompletely. */
 async function fetchPartial({ feed }: Copy, partial: Intake['partial']): Promise<SourcePage> {
   const pages: SourcePage[] = [];
   for (const [key, open] of Map.groupBy(partial, (each) => each.key)) {
@@ -125,7 +125,7 @@ function countMembers(tally: Tally, { resource, children }: ParsedRecord, stored
   for (const [target, number] of stored) tally.count(target, { stored: number });
 }
 
-/** Notes which entries of the quarantine the source returns. */
+/** Records which quarantined records the source returns. */
 function recordReturned(copy: Proof, { resource, key, children }: ParsedRecord): void {
   if (copy.checkpoint.isQuarantined(resource.name, key)) {
     copy.tally.met.add(recordName({ resource: resource.name, key }));
@@ -134,8 +134,8 @@ function recordReturned(copy: Proof, { resource, key, children }: ParsedRecord):
 }
 
 /**
- * What differs in records, fields included that the copy has yet to declare; for a record that only brings collections, what
- * differs in them.
+ * Compares records, including fields that the copy has yet to declare. Of a record that only has collections, only these are
+ * compared.
  */
 async function differencesOf(copy: Copy, records: readonly ParsedRecord[]): Promise<Compared[]> {
   const ignored = new Set(copy.checkpoint.get('ignored'));
@@ -150,16 +150,16 @@ async function differencesOf(copy: Copy, records: readonly ParsedRecord[]): Prom
   });
 }
 
-/** What looked different at the first reading. */
+/** A record that differed in the first read. */
 export interface Suspect {
-  /** Undefined for a record that is missing. */
+  /** Undefined for a missing record. */
   readonly fields: readonly string[] | undefined;
-  /** What arrived separately from its listing has to be read so again. */
+  /** Whether the sub-resources arrived separately from their listing, and must be requested separately again. */
   readonly isOfChildren: boolean;
   readonly isPending: boolean;
 }
 
-/** Reads records a second time, and counts those that still differ, or that the source does not return once more. */
+/** Reads records a second time, and reports those that still differ, or that the source does not return again. */
 export async function recheckSuspects(
   copy: Proof,
   resource: string,
@@ -182,7 +182,9 @@ export async function recheckSuspects(
   }
 }
 
-/** The results of a second read; empty for records that the source no longer returns, or not by their key. */
+/**
+ * Reads records a second time. The result has no entry for records that the source no longer returns, or does not return by key.
+ */
 async function rereadSuspects(
   copy: Copy,
   resource: string,
@@ -215,22 +217,19 @@ async function rereadSuspects(
       });
     }
   }
-  // Sub-resources that were not returned again have not been compared again.
+  // Listings whose sub-resources were not returned again have not been compared again.
   const given = new Set(children.items.map(({ json }) => String(json.ListingKey)));
   for (const key of parts) if (!given.has(key)) found.delete(key);
   return found;
 }
 
 /**
- * How far ahead of this clock a pending change may be: if it is further, a clock is wrong, and the change would be pending
- * until then. The source's own clock is not asked: it made the timestamp, and would agree with it.
+ * How far the timestamp of a pending change may be ahead of this clock, in milliseconds. If it is further ahead, a clock is wrong,
+ * and the change would count as pending until that time. The source's own clock is no help, because it made the timestamp.
  */
 const PENDING_LIMIT = 3_600_000;
 
-/**
- * Whether the source changed a record after the moment up to which the copy is complete, so that the next update brings
- * it.
- */
+/** Whether the source changed a record after the time up to which the copy is complete, so that the next update reads it. */
 function isPending(
   copy: Copy,
   { resource, values }: { readonly resource: Resource; readonly values: Readonly<Record<string, unknown>> },
@@ -250,7 +249,10 @@ function isPending(
   });
 }
 
-/** The moment of the source's clock up to which a copy is complete; without one it cannot equal its source. */
+/**
+ * The time on the source's clock up to which a copy is complete, or why it is not complete, in which case it cannot be equal to its
+ * source.
+ */
 type Completeness = { readonly upTo: string } | { readonly upTo?: undefined; readonly why: string };
 
 export function completeness({ checkpoint }: Copy, collection: string): Completeness {

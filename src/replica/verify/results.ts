@@ -1,35 +1,35 @@
-/** The results of a verification: the compared records of each resource, and the differences. It reads nothing. */
+/** The results of a verification: for each resource, the number of compared records and the differences. It reads nothing. */
 import type { QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 import { recordName } from '../checkpoint/checkpoint.ts';
 
-/** A record that is not the same on both sides. */
+/** A record that differs between the source and the copy. */
 export interface Difference {
   readonly resource: string;
   readonly key: string;
   /**
-   * `damaged`: parts of the copy itself contradict each other: columns, texts, visibility, counts, indexes. `quarantined`:
-   * the source sent the record, and it could not be stored.
+   * `damaged`: columns, texts, visibility flags, counts or indexes of the copy contradict each other. `quarantined`: the source
+   * sent the record, but it could not be stored.
    */
   readonly kind: 'missing' | 'not-at-source' | 'content' | 'damaged' | 'quarantined';
-  /** What differs, or why it could not be stored. */
+  /** The fields that differ, or why the record could not be stored. */
   readonly fields: readonly string[];
 }
 
-/** The outcome for a resource. */
+/** The result for a resource. */
 export interface Verified {
   readonly resource: string;
   readonly atSource: number;
   readonly stored: number;
-  /** Records whose content was compared. */
+  /** The number of records whose content was compared. */
   readonly compared: number;
-  /** Changed at the source after the cursor; the next update brings them. */
+  /** The number of records that the source changed after the cursor; the next update reads them. */
   readonly pending: number;
   readonly differences: readonly Difference[];
-  /** Keys that are in the quarantine and no longer at the source: no difference; the next purge releases them. */
+  /** Keys that are in the quarantine but no longer at the source. They are not a difference; the next purge releases them. */
   readonly gone?: readonly string[];
-  /** The number of records that the source announces, if it returns fewer, however often it is asked. */
+  /** The number of records that the source announces, if it returns fewer in every walk. */
   readonly announced?: number;
-  /** Why the copy is not complete; absent when it is. An incomplete copy is never equal to its source, whatever it contains. */
+  /** Why the copy is not complete; absent if it is. An incomplete copy is never considered equal to its source. */
   readonly incomplete?: string;
 }
 
@@ -46,10 +46,10 @@ type Draft = { -readonly [N in keyof Counts]: number } & {
   incomplete?: string;
 };
 
-/** What a proof has found so far. */
+/** What a verification has found so far. */
 export class Tally {
   readonly #drafts = new Map<string, Draft>();
-  /** Names of quarantined records that the source returned, and of returned records that could not be read. */
+  /** The names of quarantined records that the source returned, and of returned records that could not be read. */
   readonly met = new Set<string>();
 
   count(resource: string, counts: Partial<Counts>): void {
@@ -73,11 +73,11 @@ export class Tally {
   }
 
   /**
-   * Adds the quarantined records, which the source returns and the copy lacks.
-   * @param gone those that the source no longer has
+   * Adds the quarantined records, which the copy lacks, as differences.
+   * @param gone the entries whose records the source no longer has
    */
   addQuarantine(entries: readonly QuarantineEntry[], gone: readonly QuarantineEntry[]): void {
-    // A record that was returned again, and could not be stored again, is counted once.
+    // A missing record that is quarantined is counted once.
     const names = new Set(entries.map(recordName));
     for (const { differences } of this.#drafts.values()) {
       const others = differences.filter((one) => one.kind !== 'quarantined' || !names.has(recordName(one)));

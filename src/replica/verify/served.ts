@@ -1,6 +1,6 @@
 /**
- * Reads the copy as a client of a service over it does: pages, and records by their key, as ready texts. It knows nothing
- * of the source.
+ * Reads the copy in the same way as a service does for its clients: pages, and records by key, as ready texts. This module knows
+ * nothing about the source.
  */
 import { makeView, type View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -10,7 +10,10 @@ import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
 import { isObject, type JsonObject, tryParseJson } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
 
-/** A view of a store for verification: every record that any role sees, complete. It is not a role, and no request has it. */
+/**
+ * A view of a store for verification, which sees every record that any role sees, with all fields. It is not a role, and no request
+ * uses it.
+ */
 export function verificationView({ dictionary, inUse, stores }: StoreModel): View {
   const role = {
     name: 'verify',
@@ -26,16 +29,16 @@ export function verificationView({ dictionary, inUse, stores }: StoreModel): Vie
 /** What a reader gets of a record. */
 export type Served =
   | { readonly kind: 'record'; readonly json: JsonObject }
-  /** Its text is not JSON, or it differs when it is read by its key instead of in a page. */
+  /** The text of the record is not JSON, or it differs when it is read by key instead of in a page. */
   | { readonly kind: 'broken'; readonly why: string };
 
-/** Time limit for a read of the copy in milliseconds, which delays nothing else. */
+/** The time limit of a read of the copy in milliseconds. It is long, because such a read delays nothing else. */
 export const READ_LIMIT = { milliseconds: 600_000 };
 /** URLs of served files are not requested. */
 const FILES: FileSigning = { base: '', role: 'verify', expires: 0 };
 
 /**
- * Records by their keys, with some of their collections. What no role sees is not among them.
+ * Reads records by their keys, with the given collections. Records that no role sees are omitted.
  * @param now milliseconds since 1970
  */
 export async function servedRecords(
@@ -86,7 +89,7 @@ export async function servedRecords(
   page.release?.();
   const records = tryParseJson(`[${text}]`);
   if (!Array.isArray(records)) {
-    // One text that is not valid JSON makes the page invalid: each is read separately.
+    // A single text that is not valid JSON makes the whole page invalid, so each record is read separately.
     const [only] = keys;
     if (keys.length === 1 && only !== undefined)
       return found.set(only, { kind: 'broken', why: 'its text is not JSON' });

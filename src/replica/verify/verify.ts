@@ -1,6 +1,6 @@
 /**
- * Verifies that a copy equals its source: a walk over each collection of the source, by ranges if both sides have digests, otherwise
- * record by record; the damage of the copy; and its quarantine. It stores nothing.
+ * Verifies that a copy is equal to its source. Compares each collection, by ranges if both sides have digests and otherwise record
+ * by record, and checks the copy for damage and quarantined records. It stores nothing.
  */
 import { findNavigation } from '../../dictionary/index.ts';
 import { chunked } from '../../shared/chunked.ts';
@@ -35,14 +35,14 @@ import {
 import { Tally, type Verified } from './results.ts';
 
 export interface VerifyOptions {
-  /** How many records of each resource have their content compared; absent: all. */
+  /** The number of records of each resource whose content is compared; absent: all. */
   readonly sample?: number;
   readonly onProgress?: (resource: string, done: number, total: number | undefined) => void;
 }
 
 /**
- * Proves a copy equal to its source, or finds what differs.
- * @throws RequestFailure; PlatError `usage` when nothing was ever copied from this source
+ * Proves that a copy is equal to its source, or finds the differences.
+ * @throws RequestFailure; PlatError `usage` if nothing was ever copied from this source
  */
 export function verifyReplica(options: QuerySourceOptions & VerifyOptions): Promise<readonly Verified[]> {
   const { onProgress, sample } = options;
@@ -53,7 +53,7 @@ export function verifyReplica(options: QuerySourceOptions & VerifyOptions): Prom
     const { resources } = copy.feed.capabilities;
     const own = resources.flatMap(resourcesIn);
     const parts = withRelatedResources(await store.model(), own);
-    // The source has its own work to do, so the copy is checked at the same time.
+    // The comparison mostly waits for the source, so the copy is checked for damage at the same time.
     const damages = findAllDamage(store, parts, (resource, rows) =>
       onProgress?.(`${resource} of the copy`, rows, undefined),
     );
@@ -69,7 +69,7 @@ export function verifyReplica(options: QuerySourceOptions & VerifyOptions): Prom
       entries,
       await absentEntries(copy, entries, sample === undefined ? tally.met : undefined),
     );
-    // Collections that are copied themselves come before their sub-resources.
+    // Copied resources come before the resources of their collections.
     return tally
       .results()
       .toSorted((one, other) => Number(own.includes(other.resource)) - Number(own.includes(one.resource)));
@@ -77,9 +77,9 @@ export function verifyReplica(options: QuerySourceOptions & VerifyOptions): Prom
 }
 
 /**
- * Quarantined records that the source no longer has: neither side has them, so that they are not a difference. The next purge
+ * The quarantined records that the source no longer has. Neither side has them, so they are not a difference, and the next purge
  * releases them.
- * @param met names of records that could not be read in a complete walk; undefined: there was none
+ * @param met names of the records that a complete walk met; undefined: there was no complete walk
  */
 async function absentEntries(
   copy: Copy,
@@ -99,8 +99,8 @@ async function absentEntries(
 }
 
 /**
- * Compares a collection of the source with its copy: which keys both have, and what the records say. A difference is
- * read a second time before it counts, since both sides change meanwhile.
+ * Compares the keys and records of a collection of the source with the copy. A difference is confirmed by a second read, because
+ * both sides change in the meantime.
  */
 async function verifyCollection(
   copy: Proof,
@@ -109,7 +109,7 @@ async function verifyCollection(
 ): Promise<void> {
   const { feed, name, sizeOf, store, tally } = copy;
   const keys = new Map(resourcesIn(collection).map((resource) => [resource, new Set<string>()]));
-  // Before the walk: what a run completes meanwhile was pending when it was compared.
+  // Determined before the walk, because a concurrent run may complete records that were still pending when they were compared.
   const complete = completeness(copy, collection);
   for (const resource of keys.keys()) {
     tally.count(resource, {});
@@ -144,7 +144,10 @@ async function verifyCollection(
     tally.setAnnounced(collection, announced);
 }
 
-/** Whether a collection has fewer keys than announced. Not every account is a person or an office, so their number says nothing. */
+/**
+ * Whether a collection has fewer keys than announced. Not every account is a person or an office, so the announced number of
+ * accounts says nothing.
+ */
 const hasFewerThanAnnounced = (
   keys: ReadonlyMap<string, ReadonlySet<string>>,
   collection: string,
@@ -152,14 +155,14 @@ const hasFewerThanAnnounced = (
 ): boolean =>
   collection !== ACCOUNTS && announced !== undefined && (keys.get(collection)?.size ?? 0) < announced;
 
-/** Further walks over the keys of a collection whose walk may have missed some. */
+/** The maximum number of further walks over the keys of a collection whose first walk may have missed some. */
 const MORE_WALKS = 5;
 
 /**
- * Walks over the keys again, until a walk returns no new one, if the first one cannot be complete by itself: it went by offset, which
- * misses rows beside deletions, or it was short.
+ * Walks over the keys again until a walk returns no new key, if the first walk may be incomplete, because it was by offset, which
+ * misses rows when others are deleted, or because it was short.
  * @param keys receives the keys
- * @param compares whether what was missed is compared here
+ * @param compares whether missed records are compared here
  */
 async function findMissedKeys(
   copy: Proof,
@@ -189,9 +192,9 @@ const compareKeys = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(one), Buffer.from(other));
 
 /**
- * Stored keys of a range that the walk did not give, and that the source does not return when it is queried for them
- * either. Those that it does return are compared.
- * @param keys receives the latter
+ * The stored keys of a range that the walk did not return and that the source does not return by key either. Records that it does
+ * return by key are compared.
+ * @param keys receives the keys of these records
  */
 async function findExtraKeys(
   copy: Proof,
@@ -262,7 +265,7 @@ async function verifyRanges(
   return true;
 }
 
-/** Records of a range that is not the same on both sides, one by one. */
+/** Compares the records of a range that differs one by one. */
 async function readRange(
   copy: Proof,
   ranges: SourceRanges,
@@ -292,7 +295,7 @@ async function readRange(
   for (const key of given) every.add(key);
 }
 
-/** A page after a key, as large as can be read. */
+/** Reads the page after a key, as large as possible. */
 async function pageAfter(
   ranges: SourceRanges,
   collection: string,
@@ -309,10 +312,10 @@ async function pageAfter(
   }
 }
 
-/** Keys that are looked up together. */
+/** The number of keys that are looked up together. */
 const AT_ONCE = 1000;
 
-/** Content of a number of records that are spread evenly over the keys. */
+/** Compares the content of a number of records that are spread evenly over the keys. */
 async function compareSample(
   copy: Proof,
   resource: string,

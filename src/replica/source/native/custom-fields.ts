@@ -1,9 +1,9 @@
-/** Custom fields of the native interface: what the source lists, what listings contain, and the API name of each. */
+/** Custom fields of the native interface: those that the source lists, those that listings contain, and the API name of each. */
 import { isObject, type JsonObject, objectsIn } from '../../../shared/json.ts';
 import { AuxiliaryFailure, RequestFailure } from '../../http/failure.ts';
 import type { ForeignField } from '../source.ts';
 
-/** From group and label of a custom field to its API name. */
+/** Maps the group and label of a custom field to its API name. */
 export type NameOf = (group: string, label: string) => string;
 
 const TYPES: ReadonlyMap<unknown, string> = new Map([
@@ -46,7 +46,7 @@ export function customValues(listing: JsonObject, nameOf: NameOf): [string, unkn
 
 const pairOf = (group: string, label: string): string => `${group}\u0000${label}`;
 
-/** The API names of custom fields, learned again from the source when a listing has a field that is not known. */
+/** The API names of custom fields. They are requested again if a listing has an unknown field. */
 export class CustomNames {
   readonly #names = new Map<string, string>();
   readonly #ask: () => Promise<readonly ForeignField[]>;
@@ -60,7 +60,7 @@ export class CustomNames {
   readonly nameOf: NameOf = (group, label) => this.#names.get(pairOf(group, label)) ?? apiName(group, label);
 
   /**
-   * Asks the source for its fields again if a listing has one that is not known: it may have been renamed meanwhile.
+   * Requests the fields of the source again if a listing has an unknown one, which may have been renamed in the meantime.
    * @throws AuxiliaryFailure
    */
   async learnUnknown(listings: readonly JsonObject[]): Promise<void> {
@@ -77,7 +77,7 @@ export class CustomNames {
       if (!(error instanceof RequestFailure)) throw error;
       throw new AuxiliaryFailure('The names of custom fields could not be read', error);
     }
-    // A field that the source does not list keeps the name that is made of its group and label.
+    // A field that the source does not list keeps the name that was derived from its group and label.
     for (const [pair, name] of unknown) if (!this.#names.has(pair)) this.#names.set(pair, name);
   }
 
@@ -86,7 +86,7 @@ export class CustomNames {
   }
 }
 
-/** An API name for a custom field without one. */
+/** Derives an API name for a custom field that has none. */
 function apiName(group: string, label: string): string {
   const words = `${group} ${label}`
     .replace(/[^A-Za-z0-9]+/g, ' ')

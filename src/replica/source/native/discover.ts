@@ -22,13 +22,13 @@ interface DiscoverNativeOptions extends DiscoveryOptions {
 
 export async function discoverNative(options: DiscoverNativeOptions): Promise<Source> {
   const { client, root, dictionary, resources, customFields } = options;
-  // Any listing shows it; with its key only, none is too large to be read.
+  // Any listing is sufficient. Only its key is selected, so that the response is not too large to be read.
   const probe = `${root}listings?_limit=1&_select=ListingKey`;
   const isPlat = await client.get(probe, (answer) => {
     readResults(answer);
     return isFromPlat(answer);
   });
-  // A replica that is served stamps its records itself, beside the timestamps of its own source.
+  // A plat source that is itself a replica has timestamps of its own, in addition to those of its source.
   const found = await readFields(client, root);
   const isReplica = found.fields?.includes(REPLICA_TIMESTAMP) === true;
   const askCustom = async (): Promise<ForeignField[]> =>
@@ -65,7 +65,7 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
   });
 }
 
-/** The fields that the source lists, standard and custom. One that lists none never changes. */
+/** Reads the standard and custom fields that the source lists. A source that lists none is assumed never to change them. */
 async function readFields(client: SourceClient, root: string): Promise<SourceFacts> {
   const list = async (
     name: string,
@@ -87,7 +87,7 @@ async function readFields(client: SourceClient, root: string): Promise<SourceFac
   const fields = [
     ...standard.filter(isObject).flatMap((each) => Object.keys(each)),
     ...listedFields(custom).map(({ group, label, field }) =>
-      // A field that has an API name keeps it when it is renamed.
+      // A field with an API name keeps it when its label changes.
       isObject(field) && typeof field.FieldName === 'string'
         ? `${field.FieldName} ${field.Type}`
         : `${group}/${label}`,

@@ -1,4 +1,6 @@
-/** Listings of the native interface under the dictionary's names, with their collections, and accounts. It sends no requests. */
+/**
+ * Converts listings of the native interface, with their collections, and accounts to the dictionary's names. It sends no requests.
+ */
 import { recordOfPart } from '../../../compile/text/native-parts.ts';
 import {
   type NativePart,
@@ -16,14 +18,14 @@ const PARTS: ReadonlyMap<string, NativePart> = new Map(
   PART_EXPANSIONS.map((name) => [name, partOfExpansion(name)]),
 );
 
-/** From the native names of a resource's fields to those of the dictionary. */
+/** Maps the native names of a resource's fields to those of the dictionary. */
 export const nativeToReso = (resource: Resource): ReadonlyMap<string, string> =>
   new Map([...resource.fields.values()].map((field) => [field.nativeName, field.name]));
 
 /**
- * A native listing under the dictionary's names, with its expanded collections; undefined for a value that is not a listing. The
- * names of masked fields are returned separately.
- * @param names from native names to those of the dictionary
+ * Converts a native listing and its expanded collections to the dictionary's names; undefined for a value that is not a listing.
+ * The names of masked fields are returned separately.
+ * @param names maps native names to those of the dictionary
  */
 export function listingJson(
   listing: JsonObject,
@@ -36,7 +38,7 @@ export function listingJson(
   const masked: string[] = [];
   const collections = new Map<string, Members>();
   const put = (name: string, value: unknown): void => {
-    // Assigned, this name would set the prototype. A source may give it twice.
+    // Assigning to this name would set the prototype. A source may return it twice.
     if (name === '__proto__')
       Object.defineProperty(json, name, { value, enumerable: true, configurable: true });
     else json[name] = value;
@@ -58,13 +60,13 @@ export function listingJson(
   return { json, masked };
 }
 
-/** Members of a collection by their keys; members that are not records are quarantined where the listing is read. */
+/** The members of a collection by key. Members that are not records are kept; they are quarantined when the listing is read. */
 interface Members {
   readonly records: Map<unknown, JsonObject>;
   readonly others: unknown[];
 }
 
-/** A floor plan is listed among the photos as well: the representation with more members wins. */
+/** A floor plan is also listed among the photos. The representation with more members is used. */
 function addMembers(collections: Map<string, Members>, part: NativePart, given: readonly unknown[]): void {
   const { navigation: collection, media } = rowOfPart(part);
   const { records, others } = collections.getOrInsert(collection, { records: new Map(), others: [] });
@@ -74,9 +76,9 @@ function addMembers(collections: Map<string, Members>, part: NativePart, given: 
       continue;
     }
     const record = Object.entries(recordOfPart(part, each)).filter(([, value]) => value !== undefined);
-    // The interface gives media in their order, and no number for it.
+    // The interface returns media in order, but without an Order field.
     const order = media === undefined ? {} : { Order: index };
-    // Records without a key are not one record.
+    // Records without a key are different records.
     const key = each.Id ?? each;
     records.set(key, { ...order, ...records.get(key), ...Object.fromEntries(record) });
   }
@@ -84,10 +86,10 @@ function addMembers(collections: Map<string, Members>, part: NativePart, given: 
 
 /** How an account becomes a record. */
 interface AccountMapping {
-  /** From fields of the record to members of the account. */
+  /** Maps fields of the record to members of the account. */
   readonly fields: Readonly<Record<string, string>>;
   readonly email: string;
-  /** From types of phones to fields. */
+  /** Maps types of phones to fields. */
   readonly phones: ReadonlyMap<unknown, string>;
   /** The field of the primary phone, whatever its type. */
   readonly preferred: string;
@@ -149,11 +151,11 @@ const MAPPINGS: ReadonlyMap<unknown, AccountMapping> = new Map([
   ],
 ]);
 
-/** The resource of an account; undefined if it is neither a person nor an office. */
+/** The resource of an account; undefined if the account is neither a person nor an office. */
 export const resourceOfAccount = ({ UserType: type }: JsonObject): string | undefined =>
   typeof type === 'string' && MAPPINGS.has(type) ? type : undefined;
 
-/** An account as a Member or an Office, without absent and masked values; undefined for any other. */
+/** Converts an account to a Member or an Office, without absent and masked values; undefined if it is neither. */
 export function accountItem(account: JsonObject): SourceItem | undefined {
   const resource = resourceOfAccount(account);
   const mapping = MAPPINGS.get(resource);

@@ -36,9 +36,12 @@ interface NativeSourceOptions extends SourceOptions {
 /** How a listing was requested: with its collections, without them, or only for them. */
 type Asked = 'whole' | 'bare' | 'children';
 
-/** Values that a condition of `_filter` takes. */
+/** The maximum number of values in a condition of `_filter`. */
 const MANY = 200;
-/** If a source repeats the record of the token on the next page, a page of one record could be that record forever. */
+/**
+ * The minimum page size: if a source repeats the record of the token on the next page, a page of one record would always be that
+ * record.
+ */
 const SMALLEST = 2;
 const LISTINGS = 'listings';
 const SELECT_KEY = '_select=ListingKey';
@@ -58,7 +61,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     });
   }
 
-  /** The options that say which page of a walk it is. */
+  /** The query options that select a page of a walk. */
   function optionsOfPage(resource: string, { position, size }: PageRequest): string[] {
     const begin =
       resource === ACCOUNTS
@@ -67,7 +70,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     return [`_limit=${Math.max(size, SMALLEST)}`, begin];
   }
 
-  /** Clients stop on an empty page and on a missing token; the same token twice is an error. */
+  /** The position of the next page. A walk ends with an empty page or a missing token; the same token twice is an error. */
   function nextOf(
     resource: string,
     { results, token }: NativeResponse,
@@ -79,7 +82,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     }
     if (token === undefined) return undefined;
     if (position?.kind === 'token' && position.token === token) {
-      // The source repeats the record of the token, and nothing follows it.
+      // The page has only the record of the token, and nothing follows it.
       if (results.length === 1) return undefined;
       throw new RequestFailure('rejected', `The source gave the skip token ${token} twice`);
     }
@@ -127,20 +130,23 @@ export function nativeSource(options: NativeSourceOptions): Source {
     return { resource: 'Property', json, ...(asked === 'children' ? { onlyChildren: true } : {}) };
   }
 
-  /** Listings are incomplete without their custom fields, which the download cannot request: it reads only keys first. */
+  /**
+   * A download cannot request custom fields, and without them its listings are incomplete. It therefore reads keys first, and then
+   * each listing.
+   */
   const readsKeysFirst = (resource: string, { kind }: Walk): boolean =>
     kind === 'all' && resource !== ACCOUNTS && expandsCustomFields(capabilities);
 
   const filterOf = (walk: Walk): string[] =>
     walk.kind === 'all' ? [] : [`_filter=${walk.field} bt ${walk.lower},${walk.upper}`];
 
-  /** During the initial download nothing but _limit, _skiptoken and _select is sent (specification 4.3, rule 1). */
+  /** The initial download sends only _limit, _skiptoken and _select (specification 4.3, rule 1). */
   function optionsOfWalk(resource: string, walk: Walk): string[] {
     if (walk.kind === 'window') return [...filterOf(walk), expand];
     return readsKeysFirst(resource, walk) ? [SELECT_KEY] : [];
   }
 
-  /** A page of keys. A member without one is kept unchanged. */
+  /** Converts a response to a page of keys. A member without a key is kept unchanged. */
   async function keysOnly(resource: string, answer: NativeResponse): Promise<SourcePage> {
     const keyless = answer.results.filter((result) => keysOf(resource, [result]).length === 0);
     const page = await pageOf(resource, { ...answer, results: keyless });
@@ -188,7 +194,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     changeFeeds: capabilities.isPlat ? [eventFeed(client, root)] : [],
   };
 
-  /** A page whose listings are requested one by one. */
+  /** Reads a page whose listings are requested one by one. */
   async function pageOneByOne(resource: string, walk: Walk, request: PageRequest): Promise<SourcePage> {
     if (resource === ACCOUNTS) {
       throw new RequestFailure('too-large', `${root}${ACCOUNTS} has records that are too large to be read`);
@@ -206,16 +212,14 @@ export function nativeSource(options: NativeSourceOptions): Source {
     return { ...whole, next: nextOf(resource, answer, request) };
   }
 
-  /**
-   * Listings by their keys. A source may return fewer at once than were requested: it is queried for the others again.
-   */
+  /** Requests listings by their keys. A source may return fewer than were requested, so the others are requested again. */
   async function listingsOf(
     keys: readonly string[],
     query: readonly string[],
     attempts?: number,
     distinct?: string,
   ): Promise<NativeResponse> {
-    // The address of a record is never answered from an index.
+    // A request by path is never answered from a possibly outdated index.
     const isApart = (key: string): boolean =>
       isUnwritable(key) || (distinct !== undefined && keys.length === 1);
     const answers = [await byPath(LISTINGS, keys.filter(isApart), query, attempts)];
@@ -232,7 +236,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     return joinResponses(answers);
   }
 
-  /** Records one by one; those that are not there are omitted. */
+  /** Requests records one by one, and omits those that do not exist. */
   async function byPath(
     path: string,
     keys: readonly string[],
@@ -259,7 +263,7 @@ function keysOf(resource: string, results: readonly unknown[]): SourceKey[] {
   });
 }
 
-/** A success in the native envelope. */
+/** A successful response in the native envelope. */
 interface NativeResponse {
   readonly results: readonly unknown[];
   readonly token: string | undefined;
@@ -277,7 +281,10 @@ const joinResponses = (answers: readonly NativeResponse[]): NativeResponse => ({
   total: undefined,
 });
 
-/** @throws RequestFailure `transient` for a response in another form */
+/**
+ * Reads the results in the native envelope. Reads the results in the native envelope.
+ * @throws RequestFailure `transient` for a response in another formatat
+ */
 export function readResults(answer: SourceResponse): NativeResponse {
   const { D: content } = readJson(answer);
   if (!isObject(content) || !Array.isArray(content.Results)) {
@@ -299,7 +306,7 @@ export function readResults(answer: SourceResponse): NativeResponse {
 /** A character literal of the native language: a backslash escapes a quote, and is an ordinary character everywhere else. */
 const quoted = (key: string): string => `'${key.replaceAll("'", "\\'")}'`;
 
-/** A backslash before a quote, or at the end, has no literal. */
+/** Whether a key contains a backslash: before a quote, or at the end, it cannot be written in a literal. */
 const isUnwritable = (key: string): boolean => key.includes('\\');
 
 function encodeParameter(parameter: string): string {

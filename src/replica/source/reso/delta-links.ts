@@ -1,7 +1,7 @@
 /**
- * Delta links (OData 4.01 protocol, 11.3) as a method to learn of changes: each collection has a link, which is
- * followed repeatedly. A link returns the current state of everything that has changed. A plat source returns complete
- * records; from other sources only the keys are used, since they may return only the changed fields.
+ * Delta links (OData 4.01 protocol, 11.3) as a method to learn of changes: each collection has a link, which is followed repeatedly
+ * and returns the current state of all records that have changed. A plat source returns complete records; from other sources, only
+ * the keys are used, since they may return only the changed fields.
  */
 import type { Clock } from '../../../shared/clock.ts';
 import { isObject, type JsonObject, tryParseJson } from '../../../shared/json.ts';
@@ -16,22 +16,22 @@ import { withOptions } from './urls.ts';
 /** The preferred number of entries on a page, which the source may ignore. */
 const PAGE = 1000;
 const ATTEMPTS = 2;
-/** Milliseconds after which a new link is kept although it brought nothing: the one before it may expire. */
+/** Milliseconds after which a new link is stored even if it returned no changes, because the stored link may expire. */
 const RENEWED = 60_000;
-/** Statuses of a link that is dead: expired (410), or of another source, key or time. */
+/** Statuses of a link that is no longer valid, because it has expired (410) or belongs to another source or key. */
 const DEAD: ReadonlySet<unknown> = new Set([400, 404, 410]);
 
 interface DeltaOptions {
   readonly client: SourceClient;
   readonly root: string;
   readonly clock: Clock;
-  /** Milliseconds between two rounds of requests, one for each of that many collections, while nothing changes. */
+  /** Milliseconds between two rounds of requests while nothing changes. A round has one request per collection. */
   readonly every: (collections: number) => number;
-  /** The options of a walk through a collection that its link keeps. */
+  /** The query options of a walk through a collection that its delta link retains. */
   readonly optionsOf: (collection: string) => readonly string[];
-  /** The field of the key of a collection's records. */
+  /** The key field of a collection's records. */
   readonly keyOf: (collection: string) => string;
-  /** A record as in a walk; absent: changed records may be incomplete. */
+  /** Converts a changed record, as in a walk; absent if changed records may be incomplete. */
   readonly itemOf: ((collection: string, value: JsonObject) => SourceItem) | undefined;
 }
 
@@ -56,13 +56,13 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
       headers: { prefer: preference, 'odata-maxversion': '4.01' },
     });
 
-  /** A link whose delta begins now, without a walk; undefined if the source returns none. */
+  /** Requests a link whose delta begins now, without a walk; undefined if the source returns none. */
   async function requestNewLink(collection: string): Promise<string | undefined> {
     const url = withOptions(`${root}${collection}`, ['$top=0', ...of.optionsOf(collection)]);
     return unlessUnsupported(async () => deltaLinkOf(await ask(url, 'odata.track-changes'), root));
   }
 
-  /** A link that is not dead. */
+  /** The link, if it is still valid; otherwise undefined. */
   async function linkIfAlive(link: string): Promise<string | undefined> {
     return unlessUnsupported(async () => {
       await ask(link, `odata.maxpagesize=${PAGE}`);
@@ -70,7 +70,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
     });
   }
 
-  /** The changes of a collection since its link, page by page. @returns the next link, and whether there were any */
+  /** The changes of a collection since its link, page by page. @returns the next link, and whether there were changes */
   async function* changesAt(
     collection: string,
     since: string,
@@ -91,7 +91,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
       }
       const { values, facts } = answer;
       const link = deltaLinkOf(answer, root);
-      // If more entries follow, they may include changes older than this time.
+      // If another page follows, it may contain changes from before this time.
       const at = link === undefined ? undefined : facts.serverTime;
       const changes = values.map((value) => changeOf(collection, value, { at, asOf: moment }));
       isNew ||= changes.length > 0;
@@ -170,7 +170,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
   };
 }
 
-/** Undefined if the source does not support the request. */
+/** The response; undefined if the source does not support the request. */
 async function unlessUnsupported<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();
@@ -182,24 +182,25 @@ async function unlessUnsupported<T>(ask: () => Promise<T>): Promise<T | undefine
 
 /**
  * - `changed`: the record is new, or has changed.
- * - `removed`: it was deleted, or the collection does not have it any more.
- * - `related`: what it is connected with has changed.
+ * - `removed`: the record was deleted, or has left the collection.
+ * - `related`: a link of the record to another record was added or removed.
  */
 interface DeltaEntry {
   readonly kind: 'changed' | 'removed' | 'related';
   readonly key: string;
 }
 
-/** What the context of an entry says that it is: `#Property/$deletedEntity`. */
+/** The context of an entry, which shows its kind: `#Property/$deletedEntity`. */
 const CONTEXT = /#(\w+)(?:\(.*\))?\/\$(entity|deletedEntity|link|deletedLink)$/;
 
 /** `…/Property('L1')`, `…/Property(ListingKey='L1')` or `…/Property(1)`. */
 const ID = /(?:^|\/)(\w+)\((?:\w+=)?(?:'(.*)'|(\d+))\)$/;
 
 /**
- * @param collection whose delta it is of
- * @param key the field of its key
- * @throws RequestFailure `rejected` for an entry that does not say which record of the collection it is about
+ * Reads an entry of a delta.
+ * @param collection the collection of the delta
+ * @param key the key field of the collection
+ * @throws RequestFailure `rejected` for an entry that does not identify a record of the collection
  */
 export function readEntry(value: unknown, collection: string, key: string): DeltaEntry {
   if (!isObject(value)) throw unreadable(collection, value);
@@ -216,10 +217,10 @@ export function readEntry(value: unknown, collection: string, key: string): Delt
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Control information, with the prefix of OData 4.0 or without it. */
+/** Control information, with the prefix `odata.` that OData 4.0 requires, or without it. */
 const controlOf = (value: JsonObject, name: string): unknown => value[`@odata.${name}`] ?? value[`@${name}`];
 
-/** The key in the address of a record of a collection. */
+/** The key in the entity-id of a record of a collection. */
 function keyIn(id: string, collection: string): string | undefined {
   const [, set, quoted, digits] = ID.exec(decodeIfPossible(id)) ?? [];
   return set === collection ? (quoted?.replaceAll("''", "'") ?? digits) : undefined;

@@ -1,4 +1,4 @@
-/** Determines what a RESO server can do: from its metadata, and by asking it for a few records. */
+/** Determines the capabilities of a RESO server from its metadata, and from requests for a few records. */
 import { NAMES_OF_COLLECTIONS, REPLICA_TIMESTAMP } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
 import type { SourceClient, SourceResponse } from '../../http/client.ts';
@@ -27,21 +27,23 @@ import { resoSource, type TopMeans } from './reso-source.ts';
 import { withOptions } from './urls.ts';
 
 interface DiscoverResoOptions extends DiscoveryOptions {
-  /** Of the resources, those that the source may lack; any other is an error. */
+  /** The resources that the source may lack. It is an error if it lacks another one. */
   readonly mayLack: readonly string[];
   /** Milliseconds between two requests for new entity events or deltas. */
   readonly pollEvery: number | undefined;
-  /** No fewer than these, since the limits of the token leave no room for more requests. */
+  /** The minimum interval, in milliseconds, because of the limits of the token. */
   readonly pollPace: number;
 }
 
-/** Milliseconds between two requests for new entity events of a plat, whose limits leave room for them, and of others. */
+/**
+ * Milliseconds between two requests for entity events: for a plat source, whose limits permit frequent requests, and for others.
+ */
 const PLAT_POLL_INTERVAL = 500;
 const POLL_INTERVAL = 10_000;
-/** The least between two requests for deltas of a plat, each of one collection. */
+/** The minimum milliseconds between two requests for deltas of a plat source, each of which is for one collection. */
 const PLAT_DELTA_INTERVAL = 200;
 
-/** The collections of a listing by the specification's names (4.2), for a source without metadata. */
+/** The collections of a listing by their names in the specification (4.2), for a source without metadata. */
 const SPECIFIED = NAMES_OF_COLLECTIONS.map(([navigation = '', specified = navigation]) => specified);
 
 export async function discoverReso(options: DiscoverResoOptions): Promise<Source> {
@@ -96,15 +98,16 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Source
         options.pollEvery ??
           (probe.isPlat ? Math.max(PLAT_POLL_INTERVAL, PLAT_DELTA_INTERVAL * collections) : POLL_INTERVAL),
       ),
-    // A source's own timestamp need not be in all of its resources.
+    // Not every resource of a source need have the source's own timestamp.
     windowField: (name) =>
       typeOf(metadata, name)?.properties.has(windowField) === false ? 'ModificationTimestamp' : windowField,
   });
 }
 
 /**
- * A source without metadata can also be copied. A source that is being restarted and returns an HTML page instead is
- * not mistaken for one: its fields would seem to have changed.
+ * Reads the metadata of a source; a source without metadata can be copied as well. An HTML page, which a source may return while it
+ * is being restarted, is a transient failure: if it counted as missing metadata, the fields of the source would seem to have
+ * changed.
  */
 async function readMetadata(
   client: SourceClient,
@@ -136,7 +139,7 @@ async function readMetadata(
   }
 }
 
-/** The beginning of a metadata document that is cut off: fields that it does not name have not been removed. */
+/** Whether a metadata document is cut off. Fields that are missing from it have not been removed. */
 function isTruncated(text: string): boolean {
   const hasBegun = /<(?:\w+:)?Edmx\b/.test(text) || /^\s*(?:<\?[^>]*>?\s*)?<?$/.test(text);
   return hasBegun && !/<\/(?:\w+:)?Edmx\s*>\s*$/.test(text);
@@ -147,8 +150,8 @@ interface Probe extends Pick<Capabilities, 'isPlat' | 'counts' | 'pagesByLink'> 
 }
 
 /**
- * Requests one row of many, which shows whether the server links to the rest, that is, what `$top` means to it. A feed
- * of one record shows nothing; every server can be read by offset.
+ * Requests a page of one row, to find out whether the server returns a link to the next page, and what `$top` means to it. If the
+ * feed has only one record, this shows nothing, and the feed is read by offset, which every server supports.
  */
 async function probeCollection(
   client: SourceClient,
@@ -167,7 +170,7 @@ async function probeCollection(
   const { page, link, isPlat } = await ask('$count=true').catch(async (error: unknown) => {
     if (isUnsupported(error)) return ask();
     if (!isDirectFailure(error) || !isServerError(error)) throw error;
-    // To count all records may be too much for it.
+    // Counting all records may be too much for the server.
     return one([`$select=${key}`], ATTEMPTS).catch(() => {
       throw error;
     });
@@ -175,7 +178,7 @@ async function probeCollection(
   const counts = typeof page['@odata.count'] === 'number';
   if (link !== undefined) return { isPlat, counts, topMeans: 'page', pagesByLink: !isOffset(link) };
   const headers = { prefer: 'odata.maxpagesize=1' };
-  // If the page ignores the preference, one record is enough to make it too large.
+  // If the server ignores the preference, a single large record can make the page too large.
   const further = await attempt(() =>
     requestOrKeysOnly(key, (select, attempts) =>
       client.get(
@@ -196,8 +199,8 @@ async function probeCollection(
 const isOffset = (link: string): boolean => offsetOfLink(link) !== undefined;
 
 /**
- * The collections that the server expands, by the names that it declares. A response that is too large to be read also
- * counts: the first listing is that large, which says nothing about the others.
+ * The collections that the server expands, by the names that it declares. A response that is too large to be read also shows that
+ * the server expands; it only means that the first listing is large.
  */
 async function workingExpansions(
   client: SourceClient,
@@ -220,7 +223,7 @@ async function workingExpansions(
       if (answered === 'works') return true;
       if (answered === 'rejected') {
         if (skip === 0) return false;
-        // It may know no $skip here.
+        // The server may not support $skip here.
         const keys = await probeAddress(client, `${root}Property?$top=1&$select=ListingKey${skipped}`);
         if (keys === 'works') return false;
       }
@@ -230,7 +233,7 @@ async function workingExpansions(
   };
   const work = (): Promise<boolean> =>
     works(names).catch((error: unknown) => {
-      // Together they may be too much for it.
+      // All collections together may be too much for the server.
       if (names.length > 1 && isDirectFailure(error) && isServerError(error)) return false;
       throw error;
     });
@@ -242,7 +245,7 @@ async function workingExpansions(
 
 /**
  * The response, or undefined if the server does not support the request.
- * @param large what a response that is too large to be read means
+ * @param large the result for a response that is too large to be read
  */
 async function attempt<T>(ask: () => Promise<T>, large?: T): Promise<T | undefined> {
   try {

@@ -1,6 +1,6 @@
 /**
- * EntityEvent (RESO RCP-27) as a way to learn of changes: numbers, resources and keys, requested again and again. An
- * event says neither what happened nor when; a record that no longer exists was deleted.
+ * EntityEvent (RESO RCP-27) as a method to learn of changes: sequence numbers, resources and keys, requested repeatedly. An event
+ * says neither what happened nor when; a record that no longer exists was deleted.
  */
 
 import type { Clock } from '../../../shared/clock.ts';
@@ -30,7 +30,7 @@ export function entityEventFeed({ client, root, clock, every }: EntityEventOptio
   return {
     way: 'entity-event',
     isPushed: false,
-    // The stream of the same source counts in the same numbers.
+    // The event stream of the same source uses the same sequence numbers.
     translatePosition: ({ way, position }) => (way === 'events' ? /^\d+/.exec(position)?.[0] : undefined),
     async currentPosition() {
       const { values } = await ask([`$orderby=${SEQUENCE} desc`, '$top=1']);
@@ -49,7 +49,7 @@ export function entityEventFeed({ client, root, clock, every }: EntityEventOptio
         }
         const { page, values, facts } = answer;
         const isLevel = values.length === 0 || (nextLinkIn(page) === undefined && values.length < PAGE);
-        // If more entries follow, they may include changes older than this time.
+        // If another page follows, it may contain changes from before this time.
         const at = isLevel ? facts.serverTime : undefined;
         const changes = values.map((value) => changeOf(value, at));
         last = values.reduce<number>((most, value) => Math.max(most, numberOf(value)), last);

@@ -1,4 +1,4 @@
-/** Collections in responses of a RESO server: a page of one, and a short one that is collected completely. */
+/** Collections in responses of a RESO server: single pages, and short lists that are read completely. */
 import { REPEATED } from '../../../records/exact-json.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import type { SourceResponse } from '../../http/client.ts';
@@ -7,7 +7,7 @@ import { factsOf, faultWith200, readJson } from '../answer.ts';
 import { SeenTexts } from '../loop-guard.ts';
 import type { KeyPage } from '../source.ts';
 
-/** A page of a collection, and its address. */
+/** A page of a collection, and its URL. */
 interface ListPage {
   readonly page: JsonObject;
   readonly values: readonly unknown[];
@@ -18,7 +18,7 @@ export interface ListResponse extends ListPage {
   readonly facts: Pick<KeyPage, 'serverTime' | 'total' | 'weight'>;
 }
 
-/** @throws RequestFailure `transient` for a response of another form */
+/** Reads a page of a collection. @throws RequestFailure `transient` for a response in another format */
 export function readListPage(answer: SourceResponse): ListPage {
   const page = readJson(answer);
   const { url } = answer;
@@ -35,13 +35,13 @@ export function readList(answer: SourceResponse): ListResponse {
   return { ...list, facts: { ...factsOf(answer), total } };
 }
 
-/** The link to what follows, as the page has it. */
+/** The next link, as the page has it. */
 export function nextLinkIn(page: JsonObject): string | undefined {
   const link = page['@odata.nextLink'] ?? page['@nextLink'];
   return typeof link === 'string' && link !== '' ? link : undefined;
 }
 
-/** The link to what follows, absolute. @throws RequestFailure `rejected` */
+/** The next link, absolute. @throws RequestFailure `rejected` */
 export function nextLinkOf(list: ListPage, root: string): string | undefined {
   return absolute(nextLinkIn(list.page), list.url, root);
 }
@@ -51,7 +51,10 @@ export function deltaLinkOf({ page, url }: ListPage, root: string): string | und
   return absolute(page['@odata.deltaLink'] ?? page['@deltaLink'], url, root);
 }
 
-/** A relative link is relative to the root, as its context says; a query alone, to the address of its page. */
+/**
+ * Makes a link absolute: a relative link is relative to the root of the service (the context URL), but one that is only a query is
+ * relative to the URL of its page.
+ */
 function absolute(link: unknown, url: string, root: string): string | undefined {
   if (typeof link !== 'string' || link === '') return undefined;
   const base = link.startsWith('?') ? url : root;
@@ -59,13 +62,13 @@ function absolute(link: unknown, url: string, root: string): string | undefined 
   throw new RequestFailure('rejected', `The source links to ${link}, which is not a URL`);
 }
 
-/** More than any listing has of one kind, or than are requested by their keys at once. */
+/** More than the sub-resources of one kind of any listing, and more than the keys of one request. */
 const MOST_RECORDS = 10_000;
 const MOST_PAGES = 250;
 
 /**
- * A list that is collected to its end: the sub-resources of a listing, a few pending records. It grows as long as its pages are new,
- * up to a limit for such lists.
+ * A list that is read to its end, such as the sub-resources of a listing or a few pending records. It grows as long as its pages
+ * are new, up to a limit.
  */
 export class ShortList {
   readonly #name: string;
@@ -73,14 +76,14 @@ export class ShortList {
   readonly values: unknown[] = [];
   #pages = 0;
 
-  /** @param name how messages call it */
+  /** @param name the name of the list in messages */
   constructor(name: string) {
     this.#name = name;
   }
 
   /**
    * Adds a page.
-   * @returns whether it is new; one that is not is omitted, and a walk by offset is at its end
+   * @returns whether the page is new; a page that is not new is omitted, and a walk by offset ends there
    * @throws RequestFailure `rejected` for a list without an end
    */
   add(page: readonly unknown[]): boolean {
@@ -92,7 +95,7 @@ export class ShortList {
     return true;
   }
 
-  /** @throws RequestFailure `rejected`, since a link led to an earlier page */
+  /** @throws RequestFailure `rejected`, because a link led to an earlier page */
   failRepeated(): never {
     throw this.#endless('the same page twice');
   }

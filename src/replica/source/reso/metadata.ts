@@ -1,4 +1,4 @@
-/** The content of a source's `$metadata`, as far as replication needs it. It sends no requests. */
+/** Parses the `$metadata` of a source, as far as replication needs it. It sends no requests. */
 import { XMLParser } from 'fast-xml-parser';
 import type { Dictionary } from '../../../dictionary/index.ts';
 import { filledError } from '../../../records/parse-record.ts';
@@ -7,13 +7,13 @@ import { type ForeignField, isForeign } from '../source.ts';
 
 export interface SourceMetadata {
   readonly types: ReadonlyMap<string, EntityType>;
-  /** From entity sets to the names of their types, without namespace. */
+  /** Maps entity sets to the names of their types, without namespace. */
   readonly entitySets: ReadonlyMap<string, string>;
 }
 
 interface EntityType {
   readonly properties: ReadonlyMap<string, EntityProperty>;
-  /** The names of its collections. */
+  /** The names of the navigation properties that are collections. */
   readonly collections: ReadonlySet<string>;
 }
 
@@ -37,7 +37,7 @@ const parser = new XMLParser({
   isArray: () => true,
 });
 
-/** The elements at a path below some elements. */
+/** The elements at a path below the given elements. */
 const elementsAt = (elements: readonly JsonObject[], ...path: readonly string[]): JsonObject[] =>
   path.reduce<JsonObject[]>(
     (found, name) => found.flatMap(({ [name]: inner }) => objectsIn(inner)),
@@ -54,10 +54,10 @@ const nameOf = (element: JsonObject): string => attribute(element, 'Name') ?? ''
 
 const withoutNamespace = (name: string): string => name.replace(/^.*\./, '');
 
-/** What a collection of a type is of. */
+/** The member type of a collection type. */
 const memberOf = (type: string): string | undefined => /^Collection\((.+)\)$/.exec(type)?.[1];
 
-/** The last parsed text: a source is asked for its metadata repeatedly, and usually returns the same text. */
+/** Caches the last parsed text: the metadata of a source is requested repeatedly, and is usually unchanged. */
 let last: { readonly xml: string; readonly metadata: SourceMetadata | undefined } | undefined;
 
 /**
@@ -118,7 +118,7 @@ export const typeOf = (metadata: SourceMetadata | undefined, resource: string): 
 /** The group of fields that a source declares without a LocalName. */
 const GROUP = 'Source';
 
-/** Fields of the metadata that the standard dictionary does not have. */
+/** The fields in the metadata that the standard dictionary does not have. */
 export function foreignFields(metadata: SourceMetadata, dictionary: Dictionary): ForeignField[] {
   const copied = [...dictionary.resources.values()].filter((each) => filledError(each) === undefined);
   return copied.flatMap((resource) =>
@@ -131,7 +131,7 @@ export function foreignFields(metadata: SourceMetadata, dictionary: Dictionary):
   );
 }
 
-/** The type in the notation of the field tables. Enumerations are texts. */
+/** The type of a field in the notation of the field tables. Enumerations become strings. */
 function fieldType({ type, precision, scale }: EntityProperty): string {
   if (memberOf(type) !== undefined) return 'string[]';
   switch (type) {

@@ -1,22 +1,23 @@
 /**
- * Pages by offset. A row that leaves the list moves all rows behind it, and a walk that only adds up its pages misses as many as have
- * moved: the pages of a window overlap, since each record that changes leaves it. It sends no requests.
+ * Paging by offset. If a row leaves the list during a walk, all rows after it move up, and the next page would miss one. This
+ * happens in windows, since a record that changes leaves its window, so the pages of a window overlap. This module sends no
+ * requests.
  */
 import { RowsMoved } from '../../http/failure.ts';
 import type { WalkPosition } from '../source.ts';
 
-/** Rows that two pages share at most, and which part of the page they are. */
+/** The overlap of two pages: the maximum number of rows, and the fraction of the page. */
 const SHARED = 50;
 const SHARE = 4;
 
-/** Rows before a page. */
+/** The number of rows before a page. */
 export const rowsBefore = (position: WalkPosition | undefined): number =>
   position === undefined || position.kind === 'token' ? 0 : (position.skip ?? 0);
 
-/** Options of a link that leads to an offset and to nothing else. */
+/** The query options that a next link by offset may have. */
 const PLAIN = /^\$?(skip|top|count|filter|select|expand|orderby|format)$/i;
 
-/** The offset to which a link leads; undefined where it leads by something else, such as a token. */
+/** The offset to which a next link leads; undefined if the link contains something else, such as a token. */
 export function offsetOfLink(link: string): number | undefined {
   const { searchParams } = new URL(link);
   if (![...searchParams.keys()].every((name) => PLAIN.test(name))) return undefined;
@@ -25,8 +26,8 @@ export function offsetOfLink(link: string): number | undefined {
 }
 
 /**
- * The rows of a page that the page before it did not have.
- * @throws RowsMoved if it has none of the rows that both should have
+ * The rows of a page that the previous page did not have.
+ * @throws RowsMoved if the page has none of the rows in the overlap
  */
 export function rowsAfter<Row>(
   rows: readonly Row[],
@@ -40,7 +41,9 @@ export function rowsAfter<Row>(
   throw new RowsMoved();
 }
 
-/** The position of the next page, so that it begins with the last rows of this one, unless this one has no others. */
+/**
+ * Moves the position of the next page back, so that it begins with the last rows of this page, unless those are all of its rows.
+ */
 export function withOverlap(
   next: WalkPosition | undefined,
   rows: readonly unknown[],

@@ -1,4 +1,4 @@
-/** Determines with a few records how a RESO server gives single ones, and their sub-resources. */
+/** Determines, with a few records, how a RESO server returns single records and their sub-resources. */
 import { isObject, LongNumber } from '../../../shared/json.ts';
 import type { SourceClient } from '../../http/client.ts';
 import {
@@ -13,17 +13,17 @@ import type { Capabilities } from '../source.ts';
 import { readListPage } from './lists.ts';
 import { type ChildAddress, childAddress, literalOf, recordAddress, withOptions } from './urls.ts';
 
-/** Without `childrenAt` where no listing gave a list of its media. */
+/** `childrenAt` is absent if no listing returned a list of its media. */
 type RecordAccess = Pick<Capabilities, 'isProbed' | 'hasNumericKeys' | 'byKey' | 'childrenAt'>;
 
-/** The number of records that are tried: a single one may be deleted, broken, or without sub-resources. */
+/** The number of records that are tried, because one may be deleted, broken, or without sub-resources. */
 export const PROBED_RECORDS = 5;
-/** Attempts at a request for which there is another one. */
+/** The number of attempts at a request that another request can replace. */
 export const ATTEMPTS = 2;
 
 interface ProbeOptions {
   readonly client: SourceClient;
-  /** Address of the collection. */
+  /** URL of the collection. */
   readonly collection: string;
   readonly key: string;
   /** Whether records of the collection have media. */
@@ -56,8 +56,8 @@ export async function probeRecords(options: ProbeOptions): Promise<RecordAccess>
 }
 
 /**
- * The form of the addresses at which listings have their media. One at which the source fails, while it returns records, is there:
- * the download requests each of them, and reports it.
+ * The form of the URLs at which listings have their media. If the source fails at a form of URL while it returns records, the URLs
+ * are assumed to exist: the download requests each of them, and reports its failure.
  */
 async function findChildAddress(
   client: SourceClient,
@@ -79,15 +79,15 @@ async function findChildAddress(
   return failing;
 }
 
-/** Some records, or only their keys. */
+/** Requests a few records, or only their keys. */
 const readFew = (client: SourceClient, collection: string, key: string) =>
   requestOrKeysOnly(key, (select, attempts) =>
     client.get(withOptions(collection, [`$top=${PROBED_RECORDS}`, ...select]), readListPage, { attempts }),
   );
 
 /**
- * The response to a request for records, or for their keys alone if one of them is too large to be read, or the source fails at it.
- * The walk deals with such a record: all records but this one are copied (source/pages.ts).
+ * Requests records, or only their keys if one of the records is too large to be read or the source fails at it. The walk later
+ * copies all records except that one (source/pages.ts).
  * @param ask makes the request with further query options
  * @throws RequestFailure if the source also fails at the keys
  */
@@ -106,15 +106,15 @@ export async function requestOrKeysOnly<T>(
   try {
     return await ask([`$select=${key}`]);
   } catch (error) {
-    // A server without $select: it may have recovered.
+    // The server does not support $select. Try the original request again, because the server may have recovered.
     if (isUnsupported(error)) return ask([]);
     throw error;
   }
 }
 
 /**
- * Whether one of the addresses works.
- * @throws RequestFailure when none does, unless the source fails at some records only and rejects the request for others
+ * Whether one of the URLs works.
+ * @throws RequestFailure if none does, unless the source rejects some of the requests and only fails at others
  */
 async function anyWorks(client: SourceClient, addresses: readonly string[]): Promise<boolean> {
   const rejected: string[] = [];
@@ -129,15 +129,15 @@ async function anyWorks(client: SourceClient, addresses: readonly string[]): Pro
   }
   if (refusal !== undefined) throw refusal;
   if (failing === undefined) return false;
-  // Since the last failure nothing has shown that the source still responds.
+  // The last request failed, so check that the source still responds.
   const [other] = rejected;
   if (other === undefined || (await probeAddress(client, other)) instanceof RequestFailure) throw failing;
   return false;
 }
 
 /**
- * What a source does at an address, with few attempts.
- * @throws RequestFailure `stopped`, or for a token that is not valid
+ * How the source responds to a URL, with few attempts.
+ * @throws RequestFailure `stopped`, or for an invalid token
  */
 export async function probeAddress(
   client: SourceClient,
@@ -145,14 +145,14 @@ export async function probeAddress(
 ): Promise<'works' | 'rejected' | RequestFailure> {
   try {
     const { value } = await client.get(address, readJson, { attempts: ATTEMPTS });
-    // A filter that finds nothing may not have been understood.
+    // If a filter finds nothing, the server may not have understood it.
     const isFound = !address.includes('$filter=') || (Array.isArray(value) && value.length > 0);
     return isFound ? 'works' : 'rejected';
   } catch (error) {
-    // A response that is too large to be read exists.
+    // A response that is too large to be read shows that the URL exists.
     if (isTooLarge(error)) return 'works';
     if (!(error instanceof RequestFailure) || error.kind === 'stopped' || error.status === 401) throw error;
-    // Some servers reject with 200.
+    // Some servers reject requests with status 200.
     return isUnsupported(error) || error.status === 200 ? 'rejected' : error;
   }
 }

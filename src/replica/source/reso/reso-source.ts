@@ -1,6 +1,6 @@
 /**
- * A RESO Web API server as a source (specification 4.2, 4.4), from one with the fewest features to plat itself. It knows
- * nothing of the copy.
+ * A RESO Web API server as a source (specification 4.2, 4.4), from servers with the fewest features to plat itself. This module
+ * knows nothing about the copy.
  */
 import type { Resource } from '../../../dictionary/index.ts';
 import { skipTokenOf } from '../../../query/skip-token.ts';
@@ -59,25 +59,25 @@ interface ResoSourceOptions extends SourceOptions {
   readonly windowField: (resource: string) => string;
   /** Milliseconds between two requests for new entity events; absent: the source has none. */
   readonly pollEvery: number | undefined;
-  /** Milliseconds between two rounds of requests for the deltas of that many collections. */
+  /** Milliseconds between two rounds of requests for deltas, by the number of collections. */
   readonly deltasEvery: (collections: number) => number;
 }
 
 /**
  * The meaning of `$top` for a server that has more records.
- * - `page`: the size of a page; a link leads on, and its `$top` may be lowered.
- * - `total`: the total number of rows; it is not sent, and the page size is set by the preference.
- * - `offset`: nothing leads on, or it is unknown whether anything would; `$top` and `$skip` do.
+ * - `page`: the page size. The server returns a next link, whose `$top` may be lowered.
+ * - `total`: the total number of rows. `$top` is not sent; the preference `odata.maxpagesize` sets the page size.
+ * - `offset`: the server returns no next link, or it is unknown whether it would. Pages are read with `$top` and `$skip`.
  */
 export type TopMeans = 'page' | 'total' | 'offset';
 
-/** A server that cuts lists without a link cuts them at a multiple of this. */
+/** Servers that cut off a list without a next link do so at a multiple of this number. */
 const ROUND = 5;
-/** Keys in one filter; the URL stays well below the limits of servers. */
+/** The maximum number of keys in one filter, so that the URL stays well below the limits of servers. */
 const MANY = 50;
-/** Pages that are rejected are requested again in smaller ones, down to this size (copy/page-size.ts). */
+/** The size down to which a rejected page is requested again in smaller pages (copy/page-size.ts). */
 const SMALL = 10;
-/** The interface leaves hidden fields out; it masks nothing. */
+/** The RESO interface omits hidden fields and masks nothing. */
 const UNMASKED = { masked: [], open: [] } as const;
 
 export function resoSource(options: ResoSourceOptions): Source {
@@ -96,14 +96,14 @@ export function resoSource(options: ResoSourceOptions): Source {
   const selectKey = (name: string): string => `$select=${resourceOf(name).key}`;
   const counted = counts ? ['$count=true'] : [];
 
-  /** A page of a collection, read and checked. @param preferences beside the usual */
+  /** Reads a page of a collection. @param preferences in addition to the usual ones */
   function read(
     resource: string,
     query: readonly string[],
     request: PageRequest,
     preferences: readonly string[] = [],
   ): Promise<ListResponse> {
-    // An absent field is null: nulls would be the larger part of a response.
+    // An absent field means null. Without this preference, nulls would be the larger part of a response.
     const usual = [`odata.maxpagesize=${request.size}`, 'omit-values=nulls'];
     const headers = { prefer: [...usual, ...preferences].join(', ') };
     const url = addressOf(`${root}${resource}`, query, request);
@@ -133,9 +133,10 @@ export function resoSource(options: ResoSourceOptions): Source {
       if (topMeans !== 'offset') return { kind: 'link', url };
       return { kind: 'link', url, skip: rows, end: position?.kind === 'link' ? position.end : before + size };
     }
-    // Links that end after as many rows as `$top` requested lead to no further ones.
+    // If links end after exactly as many rows as `$top` requested, `$top` ended them, and there may be more rows.
     const isEnd = topMeans !== 'offset' || (position?.kind === 'link' && rows !== position.end);
-    // A server may send fewer records than requested and still have more, and count only the page; an empty page is the end.
+    // A server may return fewer records than requested although it has more, and announce only the number on the page. Only an
+    // empty page is the end.
     return isEnd || values.length === 0 ? undefined : { kind: 'skip', skip: rows };
   }
 
@@ -225,7 +226,10 @@ export function resoSource(options: ResoSourceOptions): Source {
     ],
   };
 
-  /** The first page of a walk whose last page may contain a delta link; a plat source returns one without a walk. */
+  /**
+   * Whether a request is for the first page of a walk that may end with a delta link. A plat source returns a delta link without a
+   * walk.
+   */
   function isTracked(walk: Walk, { position }: PageRequest): boolean {
     return walk.kind === 'all' && position === undefined && !capabilities.isPlat && !refusesTracking;
   }
@@ -238,7 +242,8 @@ export function resoSource(options: ResoSourceOptions): Source {
     try {
       return await read(name, query, request, ['odata.track-changes']);
     } catch (error) {
-      // The server may refuse the preference or the size: a smaller page is requested without the preference.
+      // The server may have refused the preference, or the size. If it may be the size, the caller requests a smaller page, without
+      // the preference.
       if (!isDirectFailure(error) || !isUnsupported(error)) throw error;
       refusesTracking = true;
       if (mayBeRejectedForSize(error) && request.size > SMALL) throw error;
@@ -252,7 +257,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     attempts?: number,
     distinct?: string,
   ): Promise<SourcePage> {
-    // The address of a record is never answered from an index.
+    // A request for the URL of a record is never answered from a possibly outdated index.
     const isAlone = distinct !== undefined && keys.length === 1;
     if (!capabilities.asksForMany || isAlone)
       return requestOneByOne(keys, (key) => single(name, key, attempts));
@@ -277,7 +282,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     }
   }
 
-  /** A complete short list, in as many pages as the server makes of it. */
+  /** Reads a complete short list, in as many pages as the server returns. */
   async function fetchAllPages(
     name: string,
     query: readonly string[],
@@ -292,19 +297,19 @@ export function resoSource(options: ResoSourceOptions): Source {
       const { values, facts } = answer;
       if (!list.add(values)) {
         if (position?.kind === 'link') list.failRepeated();
-        break; // a server that knows no $skip here
+        break; // the server does not support $skip here
       }
       pages.push(pageOf(name, values, facts));
       const next = values.length === 0 ? undefined : nextOf(answer, { position, size });
-      // As many as were requested: a server that pages by offset need not be asked whether there are more.
+      // If all requested records have arrived, no further page by offset is needed.
       position = next?.kind === 'link' || values.length < size ? next : undefined;
     } while (position !== undefined);
     return joinPages(pages);
   }
 
   /**
-   * A page whose records are requested one by one. Links are followed for keys only and turned back, where they show
-   * what they ask for: a guess could read records without their fields.
+   * Reads a page whose records are requested one by one. A next link is changed to request only keys, and the next link of that
+   * page is changed back, if it is known how; otherwise, later pages could be read without their fields.
    */
   async function pageOneByOne(name: string, walk: Walk, request: PageRequest): Promise<SourcePage> {
     const { key } = resourceOf(name);
@@ -335,7 +340,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     return withRecordsOneByOne(name, page, (each) => records(name, [each], request.attempts), request.known);
   }
 
-  /** What a plat source offers beyond the standard, in the order of keys. */
+  /** The requests in key order that only a plat source supports. */
   function platRanges(): SourceRanges {
     const urlAfter = (path: string, shape: readonly string[], key: string, size: number): string => {
       const skip = key === '' ? [] : [`$skiptoken=${skipTokenOf(key)}`];
@@ -374,7 +379,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       const form = capabilities.childrenAt ?? 'key';
       const first = childAddress(`${root}Property`, literal(key), collection, form);
       const list = await unlessGone(fetchChildList(first, attempts));
-      // If one kind is not there, the others may be.
+      // If one collection does not exist, the others may.
       if (list === undefined) continue;
       serverTime = Math.max(serverTime, list.serverTime);
       weight += list.weight;
@@ -385,7 +390,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     return { ...EMPTY_PAGE, items, keys: [{ resource: 'Property', key }], serverTime, weight };
   }
 
-  /** A complete collection of a listing. */
+  /** Reads a complete collection of a listing. */
   async function fetchChildList(first: string, attempts?: number) {
     const list = new ShortList(first);
     let serverTime = 0;
@@ -398,7 +403,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       const isNew = list.add(values);
       const link = nextLinkOf(answer, root);
       if (link !== undefined && !isNew) list.failRepeated();
-      if (!isNew) break; // a server that knows no $skip here
+      if (!isNew) break; // the server does not support $skip here
       const mayGoOn: boolean = topMeans === 'offset' && values.length > 0 && values.length % ROUND === 0;
       url = link ?? (mayGoOn ? `${first}?$skip=${list.values.length}` : undefined);
     }
@@ -406,14 +411,14 @@ export function resoSource(options: ResoSourceOptions): Source {
   }
 }
 
-/** Undefined for what no longer exists. */
+/** The response; undefined if the record no longer exists. */
 const unlessGone = <T>(asked: Promise<T>): Promise<T | undefined> =>
   asked.catch((error: unknown) => {
     if (isGone(error)) return undefined;
     throw error;
   });
 
-/** @throws RequestFailure for an invalid digest: a source without digests is compared record by record */
+/** Parses the digest of a range. @throws RequestFailure for an invalid digest; the source is then compared record by record */
 function digestOf(value: unknown): SourceDigest {
   const { Last: last, Rows: rows, Members: members, Digest: digest } = isObject(value) ? value : {};
   const isDigest = typeof last === 'string' && typeof rows === 'number' && typeof digest === 'string';
@@ -426,7 +431,7 @@ function digestOf(value: unknown): SourceDigest {
 const isInvalidKey = (given: unknown): boolean =>
   given !== undefined && given !== null && given !== '' && keyFromValue(given) === undefined;
 
-/** Keys are texts; a source may return the digits of one as a number. */
+/** Keys are strings, but a source may return a numeric key as a number. */
 function withTextKey(key: string, record: JsonObject): JsonObject {
   const { [key]: given } = record;
   const text = keyFromValue(given);

@@ -1,17 +1,17 @@
-/** Addresses and query options as a RESO server takes them. */
+/** URLs and query options of a RESO server. */
 import type { Walk } from '../source.ts';
 
-/** A key as a literal of OData. */
+/** A key as an OData string literal. */
 export const quoted = (key: string): string => `'${key.replaceAll("'", "''")}'`;
 
-/** A key in the source's notation: digits without quotes if its keys are numbers. */
+/** A key as a literal of the source: digits without quotes if its keys are numbers. */
 export const literalOf = (key: string, isNumeric: boolean): string =>
   isNumeric && /^\d+$/.test(key) ? key : quoted(key);
 
 export const recordAddress = (collection: string, literal: string): string =>
   `${collection}(${encodeURIComponent(literal)})`;
 
-/** Where the sub-resources of a listing is: `Property('key')/Media`, or `Property/key/Media` (specification 4.2). */
+/** The form of the URL of a listing's sub-resources: `Property('key')/Media`, or `Property/key/Media` (specification 4.2). */
 export type ChildAddress = 'key' | 'segment';
 
 export function childAddress(collection: string, literal: string, child: string, form: ChildAddress): string {
@@ -20,7 +20,7 @@ export function childAddress(collection: string, literal: string, child: string,
   return `${collection}/${encodeURIComponent(bare)}/${child}`;
 }
 
-/** An address with query options. The characters that OData itself uses stay readable in their values. */
+/** Adds query options to a URL. Characters with a meaning in OData are not percent-encoded in their values. */
 export function withOptions(address: string, options: readonly string[]): string {
   const encoded = options.map((option) => {
     const [name = '', value = ''] = option.split(/=(.*)/s, 2);
@@ -29,20 +29,20 @@ export function withOptions(address: string, options: readonly string[]): string
   return encoded.length === 0 ? address : `${address}?${encoded.join('&')}`;
 }
 
-/** The window as the specification writes it: exclusive bounds, in parentheses (4.2). */
+/** The filter of a window as in the specification: exclusive bounds, in parentheses (4.2). */
 export function windowFilter(walk: Walk): string[] {
   if (walk.kind === 'all') return [];
   return [`$filter=(${walk.field} gt ${walk.lower} and ${walk.field} lt ${walk.upper})`];
 }
 
-/** The same link for keys only; undefined where it does not show what it requests. */
+/** Changes a next link to request keys only; undefined if the link does not show what it requests. */
 export function withKeysAlone(url: string, key: string, expansions: readonly string[]): string | undefined {
   if (expansions.length === 0) return `${url}${url.includes('?') ? '&' : '?'}$select=${key}`;
   const expand = /([?&])(?:\$|%24)expand=[^&]*/i;
   return expand.test(url) ? url.replace(expand, `$1$select=${key}`) : undefined;
 }
 
-/** A link of a walk of keys, changed to one of complete records; undefined if it does not show what it requests. */
+/** Changes a next link for keys to request complete records; undefined if the link does not show what it requests. */
 export function withRecords(url: string, key: string, expansions: readonly string[]): string | undefined {
   const select = new RegExp(`[?&](?:\\$|%24)select=${key}(?=&|$)`, 'i');
   if (!select.test(url)) return undefined;
@@ -50,6 +50,6 @@ export function withRecords(url: string, key: string, expansions: readonly strin
   return url.replace(select, (found) => `${found.charAt(0)}${expand}`);
 }
 
-/** The same link with another page size. */
+/** Changes the page size of a next link. */
 export const withTop = (url: string, size: number): string =>
   url.replace(/([?&](?:\$|%24)?top=)\d+/i, `$1${size}`);
