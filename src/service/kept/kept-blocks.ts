@@ -298,7 +298,7 @@ export class BlockCache {
         kept: blocks.map(({ after: begin, last, rows: count, lastKey }) => {
           return { after: begin, last, rows: count, lastKey };
         }),
-        isSmall: limit - rowsOf(blocks) <= MAX_ROWS_INLINE,
+        isSmall: (gapIn(after, blocks, limit)?.limit ?? 0) <= MAX_ROWS_INLINE,
       },
       read,
     );

@@ -1,6 +1,7 @@
 /** Compresses bodies. It must not know what is in them. */
 import type { Transform } from 'node:stream';
 import { constants, createBrotliCompress, createGzip, createZstdCompress } from 'node:zlib';
+import { PageMemory } from '../../store/read/page-memory.ts';
 import type { Encoding } from '../http/negotiation.ts';
 
 /** Smaller bodies fit into one packet without compression. */
@@ -14,9 +15,9 @@ const SHARE = 4;
  * A compressor at a level that takes much less time than reading the page; higher levels would cost more than they save.
  *
  * @param size bytes to compress
+ * @param chunkSize bytes of its output that have memory of their own
  */
-function compressor(encoding: Encoding, size: number): Transform {
-  const chunkSize = Math.min(LARGEST_PIECE, Math.max(SMALLEST, Math.ceil(size / SHARE)));
+function compressor(encoding: Encoding, size: number, chunkSize: number): Transform {
   switch (encoding) {
     case 'gzip':
       return createGzip({ level: 2, chunkSize }); // as fast as 1, and a tenth smaller
@@ -30,6 +31,18 @@ function compressor(encoding: Encoding, size: number): Transform {
   }
 }
 
+/** A body in an encoding; `release` frees its memory once it has been sent. */
+interface Encoded {
+  readonly body: readonly Uint8Array[];
+  readonly release: () => void;
+}
+
+/**
+ * The memory of compressed bodies. The main thread creates little other garbage while a client walks compressed pages, so the
+ * compressors' own memory of forty responses would wait for the garbage collector.
+ */
+const memory = new PageMemory((length) => new ArrayBuffer(length, { maxByteLength: length }));
+
 /**
  * A body in the encoding of the response, as one member, compressed on another thread; undefined if it stays as it is. The parts
  * are not joined first.
@@ -37,13 +50,25 @@ function compressor(encoding: Encoding, size: number): Transform {
 export async function compressBody(
   encoding: Encoding | undefined,
   body: readonly Uint8Array[],
-): Promise<readonly Uint8Array[] | undefined> {
+): Promise<Encoded | undefined> {
   const size = body.reduce((sum, part) => sum + part.length, 0);
   if (encoding === undefined || size < SMALLEST) return undefined;
-  const stream = compressor(encoding, size);
+  const chunkSize = Math.min(LARGEST_PIECE, Math.max(SMALLEST, Math.ceil(size / SHARE)));
+  const stream = compressor(encoding, size, chunkSize);
   for (const part of body) stream.write(part);
   stream.end();
-  const pieces: Uint8Array[] = [];
+  const pieces: Buffer[] = [];
   for await (const piece of stream) pieces.push(piece);
-  return pieces;
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const made = memory.body(length);
+  let at = 0;
+  for (const piece of pieces) at += piece.copy(made.body, at);
+  // Smaller chunks are parts of the memory that all small buffers of Node share.
+  if (chunkSize > Buffer.poolSize) for (const { buffer } of pieces) discard(buffer);
+  return { body: [made.body], release: () => made.release?.() };
+}
+
+/** Frees memory at once. Several pieces may be in the same. */
+function discard(buffer: ArrayBufferLike): void {
+  if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
 }

@@ -77,7 +77,7 @@ interface SendOptions {
   readonly method: string;
   readonly acceptEncoding: string | undefined;
   readonly taking: SendMonitor;
-  /** Releases the memory of the body once its bytes have been copied or compressed. */
+  /** Releases the memory of the body once it has been compressed; until then, and if it is sent as it is, its bytes are needed. */
   readonly spent: () => void;
 }
 
@@ -106,18 +106,20 @@ export async function send(
   // A body that is cached as gzip is used only for clients that prefer no other encoding.
   const encoding = isGzip ? 'gzip' : canCompress ? chooseEncoding(acceptEncoding) : undefined;
   taking.holds(sizeOf(plain));
-  const encoded = isGzip ? plain : await compressBody(encoding, plain);
+  const encoded = isGzip ? undefined : await compressBody(encoding, plain);
+  using sending = new DisposableStack();
   if (encoded !== undefined) {
-    taking.holds(sizeOf(encoded));
+    sending.defer(encoded.release);
+    taking.holds(sizeOf(encoded.body));
     spent();
   }
-  const body = encoded ?? plain;
+  const body = encoded?.body ?? plain;
   const isEmpty = reply.status === 204 || reply.status === 304;
   const headers = commonHeaders(common);
-  if (encoded !== undefined && encoding !== undefined) headers['content-encoding'] = encoding;
+  if (encoding !== undefined && (isGzip || encoded !== undefined)) headers['content-encoding'] = encoding;
   if (!isEmpty && !isStream) headers['content-length'] = String(sizeOf(body));
   writeHead(response, reply.status, Object.assign(headers, reply.headers));
-  return writeBody(response, method === 'HEAD' || isEmpty ? [] : body, taking);
+  return await writeBody(response, method === 'HEAD' || isEmpty ? [] : body, taking);
 }
 
 /** The bytes of a body. If a part of it is cached in deflated form, the whole body is one gzip member. */

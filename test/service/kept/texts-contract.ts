@@ -72,12 +72,19 @@ async function market(t: Scope, engine: Engine) {
   const path = temporaryFile('.db-pages');
   /** Bodies from the store: those not yet released, and all. */
   const bodies = { unreleased: 0, total: 0 };
+  /** The most records that a read returned which was said to be small. */
+  const small = { most: 0 };
   const serve = async ({ of = world.store, megabytes = 8 }: { of?: Store; megabytes?: number } = {}) => {
     const read = { records: 0, pages: 0 };
     const noting: Store = Object.assign(Object.create(of), {
       blocks: async (...given: Parameters<Store['blocks']>) => {
         const page = await of.blocks(...given);
-        for (const part of page.parts) read.records += typeof part === 'number' ? 0 : part.rows;
+        const rows = page.parts.reduce<number>(
+          (sum, part) => sum + (typeof part === 'number' ? 0 : part.rows),
+          0,
+        );
+        read.records += rows;
+        if (given[0].isSmall) small.most = Math.max(small.most, rows);
         const { release } = page;
         if (release === undefined) return page;
         bodies.unreleased++;
@@ -159,7 +166,7 @@ async function market(t: Scope, engine: Engine) {
     };
     return { walk, walkUntilKept, ask, hasKept, close };
   };
-  return { ...world, clock, path, warnings, bodies, serve };
+  return { ...world, clock, path, warnings, bodies, small, serve };
 }
 
 export function textsContract(engine: Engine): void {
@@ -179,6 +186,17 @@ export function textsContract(engine: Engine): void {
     await close();
     assert.deepEqual(await (await serve()).walk(), { records: 0, pages: 2 }, 'a new process');
     assert.deepEqual(warnings, []);
+  });
+
+  test(`${engine.name}: a page is not small because the page behind it is kept`, async (t) => {
+    const { serve, small, bodies } = await market(t, engine);
+    const { ask } = await serve();
+    const behind = `${PATHS.reso}&$skiptoken=L1099`;
+    for (const path of [behind, behind, PATHS.reso]) await ask(path);
+    while (bodies.unreleased > 0) await setImmediate();
+    await ask(PATHS.reso);
+    assert.equal(bodies.total, 2, 'both pages were read as blocks');
+    assert.equal(small.most, 0);
   });
 
   test(
