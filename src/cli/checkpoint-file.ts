@@ -1,6 +1,6 @@
 /**
  * A position in the sequence of changes, stored in a file of one line that is replaced as a whole. Only one process may use the
- * file: two that did would make each other skip changes. This module knows nothing of the changes.
+ * file: two processes would make each other skip changes. This module knows nothing about the changes.
  */
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { PlatError, platError } from '../errors/index.ts';
@@ -16,8 +16,8 @@ export class CheckpointFile {
   #position: string | undefined;
 
   /**
-   * @param write fills a file, and returns when the disk has it
-   * @throws PlatError `usage` if no file can be written there, or if it holds something else
+   * @param write writes a file, and returns when the content is on the disk
+   * @throws PlatError `usage` if the file cannot be written, or if it contains something else
    */
   constructor(name: string, write = writeDurably) {
     mustHaveFolder(name);
@@ -25,7 +25,7 @@ export class CheckpointFile {
     this.#name = name;
     this.#write = write;
     try {
-      this.#path = existsSync(name) ? realpathSync(name) : name; // a symbolic link stays one
+      this.#path = existsSync(name) ? realpathSync(name) : name; // a symbolic link is kept
       this.#position = this.#read();
       // Verifies that the file can be replaced before anything is written elsewhere.
       new PartialFile(this.#path, ENDING)[Symbol.dispose]();

@@ -1,6 +1,6 @@
 /**
- * Bounds the code that Node compiled for plat and keeps in plat's cache folder (bin/plat.js). Node removes nothing there, and each
- * version and each checkout of plat has files of its own. Whoever needs one that was removed compiles it again.
+ * Limits the size of the compile cache, in which Node keeps compiled code of plat (bin/plat.js). Node removes nothing from it, and
+ * each version and each checkout of plat has files of its own. If a removed file is needed again, Node compiles the code again.
  */
 import { readdirSync, rmdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
@@ -8,16 +8,19 @@ import { dirname, join } from 'node:path';
 import { platCacheFolder } from './own-folder.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
-/** Milliseconds after which a file that was neither written nor, as far as the file system records it, read is removed. */
+/**
+ * Milliseconds after which a file is removed if it was neither written nor read; access times are used as far as the file system
+ * records them.
+ */
 const UNUSED = 30 * DAY;
-/** The maximum size in bytes of those that remain; a version of plat takes 5 MB for each set of flags. */
+/** The maximum size of the remaining files in bytes. A version of plat takes 5 MB for each set of flags. */
 const MOST = 256 * 1024 * 1024;
-/** The number of files that one command removes at most, since it ends only afterwards; the next one continues. */
+/** The maximum number of files that one command removes, because removing them delays its end. The next command continues. */
 const AT_ONCE = 5000;
 
-/** The folders of Node, by version, processor, flags and user. */
+/** The names of the folders that Node creates, by version, processor, flags and user. */
 const FOLDER = /^v\d+\.\d+\.\d+-/;
-/** Its modification time says when the folder was last trimmed. */
+/** The name of a file whose modification time is the time at which the folder was last trimmed. */
 const MARK = 'trimmed';
 
 interface Found {
@@ -26,10 +29,13 @@ interface Found {
   readonly usedAt: number;
 }
 
-/** Removes what has not been used for long, and the oldest beyond the maximum size, once a day. @param now milliseconds since 1970 */
+/**
+ * Once a day, removes files that have not been used for long, and the oldest files beyond the maximum size.
+ * @param now milliseconds since 1970
+ */
 export function trimCompileCache(now = Date.now()): void {
   const used = getCompileCacheDir();
-  // A user can choose another folder, whose other content is not plat's.
+  // Never trim a folder that the user has chosen, because it may have other content.
   if (used === undefined || dirname(used) !== platCacheFolder(process.env.XDG_CACHE_HOME ?? '')) return;
   const folder = dirname(used);
   const mark = join(folder, MARK);
@@ -61,7 +67,7 @@ const namesIn = (folder: string): readonly string[] => attempt(() => readdirSync
 
 const statOf = (path: string): Stats | undefined => attempt(() => statSync(path));
 
-/** Another process may do the same, and no command depends on it. */
+/** Ignores failures: another process may be trimming as well, and no command depends on the result. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -22,8 +22,8 @@ import { PartialFile, writeError } from '../store/files/partial-file.ts';
 import type { PartitionField } from '../store/store.ts';
 
 /**
- * The content of `plat.config.json`. Keys with the name of a command-line option set that option; the others have none. Its
- * JSON Schema is plat.config.schema.json.
+ * The content of `plat.config.json`. A key with the name of a command-line option sets that option; the other keys have no option.
+ * Its JSON Schema is plat.config.schema.json.
  */
 export interface ConfigFile {
   readonly [option: string]: unknown;
@@ -83,7 +83,7 @@ export async function readConfig(file: string | undefined, createsMissing = fals
  * @throws PlatError `usage` if the file is not a configuration
  */
 export async function writeDictionary(file: string, declarations: Declarations): Promise<void> {
-  const path = existsSync(file) ? realpathSync(file) : file; // a symbolic link stays one
+  const path = existsSync(file) ? realpathSync(file) : file; // a symbolic link is kept
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}';
   const before = await parse(file, text);
   const config = await validateConfig(file, before);
@@ -118,7 +118,7 @@ export function mustBeWritable(file: string): void {
 export const configPath = (file: string | undefined): string => file ?? DEFAULT_FILE;
 
 async function parse(path: string, text: string): Promise<unknown> {
-  // The help of a command loads this module, but not the sources of an import.
+  // Loaded on demand, because `--help` loads this module and does not need the sources of an import.
   const { parseUniqueJson } = await import('./import/record-json.ts');
   try {
     // Editors on Windows write a byte order mark.
@@ -130,7 +130,7 @@ async function parse(path: string, text: string): Promise<unknown> {
 
 async function validateConfig(path: string, content: unknown): Promise<ConfigFile> {
   const { Ajv } = await import('ajv');
-  // The schema is plat's own and is used once: validating it and optimizing the compiled code would take longer than using it.
+  // The schema is known to be valid and is used once, so validating the schema itself and optimizing its code would only take time.
   const once = { validateSchema: false, meta: false, code: { optimize: false } };
   const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false, ...once });
   const validate = ajv.compile<ConfigFile>(JSON.parse(readFileSync(SCHEMA, 'utf8')));

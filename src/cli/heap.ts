@@ -1,11 +1,11 @@
 /**
- * Collects the garbage of a process that stores pages, between two of them. V8 would begin in the middle of a page, when most of
- * the objects are alive and soon will not be, and lets the heap grow meanwhile; both cost a consumer time and memory.
+ * Collects garbage between two pages in a process that stores pages. By itself, V8 would let the heap grow and begin in the middle
+ * of a page, when most objects are still alive but soon will not be, which costs a consumer time and memory.
  */
 import { getHeapStatistics } from 'node:v8';
 
 interface Heap {
-  /** Bytes in use, garbage included. */
+  /** The number of bytes in use, including garbage. */
   used(): number;
   collect(): void;
 }
@@ -16,9 +16,9 @@ export const threadHeap = (): Heap | undefined => {
   return gc && { used: () => getHeapStatistics().used_heap_size, collect: () => gc() };
 };
 
-/** Bytes up to which nothing is collected. */
+/** The number of bytes in use up to which nothing is collected. */
 const SMALL = 50_000_000;
-/** How many times the bytes that were alive may be in use. */
+/** The ratio of bytes in use to the bytes that were alive after the last collection, above which garbage is collected. */
 const GROWTH = 1.5;
 
 /** A function that collects garbage if the heap has grown enough since the last time. */

@@ -5,7 +5,7 @@
 import { type Command, Help, Option } from 'commander';
 import { isRequired } from './options.ts';
 
-/** A command line, and what it does. */
+/** A command line, and its description. */
 type Example = readonly [line: string, does: string];
 
 /** The examples of each command, by its full name. */
@@ -208,7 +208,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'General:': ['config', 'json', 'logLevel', 'help'],
 };
 
-/** Groups of commands that query a source; the same options stand among the others of other commands. */
+/** Groups that only the commands that query a source have. Other commands list these options among the others. */
 const OF_SOURCES: ReadonlySet<string> = new Set(['Source:', 'What to do, and when:']);
 
 const groupOf = (option: Option, { options }: Command): string => {

@@ -49,19 +49,19 @@ function pathOf(
   return folder && join(folder, `${hash('sha256', withoutPassword(text), 'hex').slice(0, 16)}-pages`);
 }
 
-/** The names of the files of stores, and of what a killed process left of them. */
+/** The names of cache files, and of files that a killed process has left. */
 const OWN_NAME = /^[0-9a-f]{16}-pages(?:-old|-journal|-text-[0-9a-f]{12})?$/;
-/** Milliseconds. A service writes the file of its store every day on which it compresses pages. */
+/** Milliseconds after which a file is unused. A service writes its file on every day on which it compresses pages. */
 const UNUSED = 30 * 24 * 60 * 60 * 1000;
 
-/** Removes files of stores that are no longer served. A process that uses one nevertheless recreates it. */
+/** Removes the files of stores that are no longer served. A process that still uses such a file recreates it. */
 function removeUnused(folder: string, now: number): void {
   for (const name of namesIn(folder).filter((each) => OWN_NAME.test(each))) {
     const path = join(folder, name);
     try {
       if (statSync(path).mtimeMs < now - UNUSED) rmSync(path);
     } catch {
-      // Another process removes it, or nobody can: the others do not depend on that.
+      // Another process is removing the file, or it cannot be removed. Continue with the other files.
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The messages of a starting service about the links in its responses. By default they begin with the address on which a
+ * The messages of a starting service about the links in its responses. By default, links begin with the address on which a
  * connection arrived. If clients may not be able to use that address, the operator should learn it at startup.
  */
 import { X509Certificate } from 'node:crypto';

@@ -7,7 +7,7 @@ import { keepBottomLine, reportLines } from './terminal.ts';
 interface LiveReport {
   onChanges(changes: readonly Change[]): void;
   onFailure(error: unknown): void;
-  /** Leaves the last line on the screen. */
+  /** Ends the report, and leaves the last line on the screen. */
   end(): void;
 }
 

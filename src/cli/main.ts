@@ -7,7 +7,7 @@ import { runCli } from './program.ts';
 import { endOnSignals, exitCodeOfSignal } from './shutdown.ts';
 import { onOutputError } from './terminal.ts';
 
-// A process that a launcher started ends with the launcher, however that ends.
+// A process that the launcher started ends when the launcher ends, for whatever reason.
 if (process.channel !== undefined) {
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
   process.channel?.unref();

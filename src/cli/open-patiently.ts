@@ -1,4 +1,6 @@
-/** Opens the store of a watch, and waits as long as it is unreachable, or the source of a store that is yet to be created. */
+/**
+ * Opens the store of a watch. Waits while the store is unreachable, and, if the store has yet to be created, while its source is.
+ */
 import { type ErrorCode, PlatError } from '../errors/index.ts';
 import { isTemporary } from '../replica/checkpoint/troubles.ts';
 import { RequestFailure } from '../replica/http/failure.ts';

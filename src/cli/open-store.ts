@@ -1,6 +1,6 @@
 /**
- * Opens the store of a command: applies the configuration, and reports what the operator should know. `src/open-store.ts`
- * chooses the engine; this module knows nothing of engines.
+ * Opens the store of a command: applies the configuration, and reports what the operator should know. `src/open-store.ts` chooses
+ * the engine; this module knows nothing about engines.
  */
 import { mustNameClasses } from '../access/index.ts';
 import type { StoreModel } from '../compile/model.ts';
@@ -15,13 +15,13 @@ import type { ConfigFile } from './config.ts';
 import { mustHaveFolder } from './options.ts';
 import { reportLines } from './terminal.ts';
 
-/** Seconds that a read waits for a lagging standby. */
+/** The number of seconds that a read waits for a lagging standby. */
 const READ_LAG = 0.25;
 
 interface OpenOptions {
   /** Whether a missing store is created. */
   readonly create: boolean;
-  /** The settings of a new store; by default those of an authority. */
+  /** The settings of a new store; by default, those of an authority. */
   readonly base?: StoreSettings;
   /** Whether reads run on separate threads, as in a service. */
   readonly threads?: boolean;
@@ -31,9 +31,9 @@ interface OpenOptions {
   /** The partition key of a new store; by default the one in the configuration. */
   readonly partitions?: PartitionField | undefined;
   readonly cacheMegabytes?: OpenStoreOptions['cacheMegabytes'];
-  /** Called before a store is created, to reject what no new store can do. @throws PlatError `usage` */
+  /** Called before a store is created, to reject a request that cannot succeed with a new store. @throws PlatError `usage` */
   readonly beforeCreation?: ((model: StoreModel) => unknown) | undefined;
-  /** Accept the clock, however far it was set ahead. */
+  /** Whether to accept the clock, however far it has been set ahead. */
   readonly allowClockJump?: boolean | undefined;
 }
 
@@ -66,7 +66,7 @@ function withConfiguration(settings: StoreSettings, config: ConfigFile): StoreSe
   return changed;
 }
 
-/** Opens a store for some work, and closes it afterwards. */
+/** Opens a store, runs work on it, and closes it. */
 export async function withStore<Result>(
   text: string,
   options: OpenOptions,
@@ -139,13 +139,16 @@ async function openExisting(text: string, options: OpenStoreOptions): Promise<St
 
 const NO_STORE: ReadonlySet<string> = new Set<ErrorCode>(['storeMissing', 'storeNotOurs']);
 
-/** Reported before anything else, since a mistyped path, or a folder that is not mounted, creates an empty store. */
+/** Reports a new store before anything else, because a mistyped path, or a folder that is not mounted, creates an empty store. */
 function reportNew(text: string, kept: readonly string[]): void {
   const log = kept.length === 0 ? '' : `; the log of a deleted file is kept as ${kept.join(', ')}`;
   reportLines(`${withoutPassword(text)} is a new store: none existed here${log}`);
 }
 
-/** The mode is only reported: an operator may have widened it so that others can query a replica (docs/sql-views.md). */
+/**
+ * Reports a file mode that permits access by others, but does not change it: an operator may have chosen it so that others can
+ * query a replica (docs/sql-views.md).
+ */
 function reportOpenMode(path: string): void {
   const mode = openMode(path);
   if (mode !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * The options of commands: how they are defined, where their values come from (command line, environment, configuration),
- * and the kinds of values that they take. This module knows nothing of what commands do.
+ * The options of commands: how they are defined, where their values come from (command line, environment, configuration), and the
+ * kinds of values that they take. This module does not know what commands do.
  */
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -45,7 +45,7 @@ export const SYSTEM_OPTION = (): Option =>
 export const NO_CREATE_OPTION = (): Option =>
   new Option('--no-create', 'fail if the store does not exist, instead of creating it').env('PLAT_NO_CREATE');
 
-/** What the parts of a key are called on a command line. */
+/** The names of the parts of a key on the command line. */
 export const KEY_WORDS: KeyWords = { system: '--system', expires: '--expires' };
 
 /** For commands that assign timestamps. */
@@ -67,7 +67,10 @@ export const collect = (value: string, list: unknown): string[] => [
   value,
 ];
 
-/** An address to listen on. An empty one, as of a variable without a value, would be every address of the machine. */
+/**
+ * An address to listen on. An empty address, for instance from a variable without a value, is rejected, because it would mean every
+ * address of the machine.
+ */
 export function listenAddress(text: string): string {
   if (text.trim() !== '') return text.trim();
   throw new InvalidArgumentError('It is blank; every address of the machine is 0.0.0.0 or ::.');
@@ -82,7 +85,8 @@ export function wholeNumber(least: number, most: number) {
 }
 
 /**
- * The token of a source, as a header can contain it: a carriage return from a file of Windows cannot be sent.
+ * Validates the token of a source, which must be a valid header value; a carriage return, for instance from a file written on
+ * Windows, is not.
  * @throws PlatError `usage`
  */
 export function sendableToken(token: string): string {
@@ -98,13 +102,13 @@ export function sendableToken(token: string): string {
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The longest duration: every date that results from it has a year of four digits. */
+/** The longest duration. With it, the years of dates still have four digits. */
 const LONGEST = 36_500 * 86_400_000;
 
 /**
  * Parses `24h`, `15m` or `7d`.
- * @param flag the option that it is the value of
- * @param least the shortest duration that makes sense
+ * @param flag the option whose value it is
+ * @param least the shortest permitted duration
  * @returns milliseconds
  * @throws PlatError `usage`
  */
@@ -157,8 +161,8 @@ export function readFlags(command: Command, environment: Readonly<Record<string,
 }
 
 /**
- * Reads the configuration, and applies it to options that neither the command line nor the environment sets. The variable of an
- * option that can be repeated contains its values with commas between them; the configuration has them as a list, or a single one.
+ * Reads the configuration, and applies it to options that neither the command line nor the environment sets. For an option that can
+ * be repeated, the variable contains values separated by commas, and the configuration a list or a single value.
  *
  * @param createsMissing whether the command creates a missing configuration file
  * @throws PlatError `usage` if a required option is still missing

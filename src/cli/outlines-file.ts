@@ -1,4 +1,4 @@
-/** The outlines that the console's map draws: those of the configuration, or else of a demo market. */
+/** The outlines on the console's map: those of the configuration, or else of a demo market. */
 import { readFileSync, statSync } from 'node:fs';
 import { PlatError, platError } from '../errors/index.ts';
 import { NO_OUTLINES, type Outlines, outlinesIn } from '../service/console/outlines.ts';
@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 import type { ConfigFile } from './config.ts';
 import { mustBeFile } from './options.ts';
 
-/** A browser, perhaps on a phone, draws the whole file. */
+/** The maximum size of the file in megabytes: a browser, perhaps on a phone, draws the whole file. */
 const MOST_MEGABYTES = 2;
 
 /** @throws PlatError `usage` if the configured file is not valid */
@@ -16,7 +16,7 @@ export async function consoleOutlines(store: Pick<Store, 'model'>, config: Confi
   if (file !== undefined) return readOutlines(file);
   const { settings } = await store.model();
   if (settings.market === undefined) return NO_OUTLINES;
-  // A service of any other store starts without it.
+  // Loaded on demand, so that other services start without it.
   const { marketOutlines } = await import('plat-demo');
   return marketOutlines();
 }

@@ -14,11 +14,11 @@ export function print(result: object, lines: string | readonly string[], json: b
   else writeLines(lines);
 }
 
-/** What becomes of a secret that nobody received. */
+/** What to do with a secret that could not be delivered. */
 interface UndeliveredSecret {
-  /** Such as `the token of the key k_1`. */
+  /** Names the secret, such as `the token of the key k_1`. */
   readonly what: string;
-  /** Makes it worthless. */
+  /** Invalidates the secret. */
   readonly undo: () => Promise<unknown>;
   /** What `undo` does, such as `it is revoked`. */
   readonly undone: string;
@@ -27,9 +27,9 @@ interface UndeliveredSecret {
 }
 
 /**
- * Prints a secret, which cannot be printed again: if stdout does not take it, such as a closed pipe or a file on a full disk, the
- * secret is made worthless.
- * @throws PlatError `failed` if stdout does not take it
+ * Prints a secret, which cannot be printed again. If writing to stdout fails, for instance because a pipe is closed or a disk is
+ * full, the secret is invalidated.
+ * @throws PlatError `failed` if writing to stdout fails
  */
 export async function printSecret(
   output: Parameters<typeof writeAndWait>[0],
@@ -64,7 +64,7 @@ export function table(given: readonly (readonly string[])[]): string[] {
 /** Failures that need no stack trace: those of a source, and a lease that another process has taken over. */
 const isExpected = (error: unknown): boolean => error instanceof RequestFailure || error instanceof LeaseLost;
 
-/** Errors in what was requested, as opposed to failures while doing it. */
+/** Errors in the request of the user, as opposed to failures during its execution. */
 const WRONG_USE: ReadonlySet<string> = new Set<ErrorCode>(['usage', 'resourceFilled', 'resourceUnknown']);
 
 /** Reports an error on stderr, in one line if it is expected. @returns the exit code */

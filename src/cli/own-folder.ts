@@ -7,7 +7,7 @@ import { makeFolder, PRIVATE_FOLDER_MODE } from '../store/files/private-file.ts'
 export function platCacheFolder(caches: string): string | undefined {
   try {
     const folder = join(isAbsolute(caches) ? caches : join(homedir(), '.cache'), 'plat');
-    // Without a home folder, it would be one of the working directory.
+    // Without a home folder, the path would be relative to the working directory.
     if (!isAbsolute(folder)) return undefined;
     makeFolder(folder, PRIVATE_FOLDER_MODE);
     accessSync(folder, constants.W_OK);

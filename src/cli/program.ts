@@ -1,4 +1,4 @@
-/** The command line: every command by name, loaded only when it is called. It knows nothing of what commands do. */
+/** The command line: every command by name, loaded only when it is called. This module does not know what commands do. */
 import { Command, CommanderError, Help } from 'commander';
 import { defineHelp } from './help.ts';
 import { readFlags } from './options.ts';
@@ -124,7 +124,7 @@ const COMMANDS: readonly Listed[] = [
   },
 ];
 
-/** The term of a command in the list of commands, with `[options]` even if these are not loaded. */
+/** The entry of a command in the list of commands, with `[options]` even though its options are not loaded. */
 function termOf(command: Command): string {
   const term = new Help().subcommandTerm(command);
   const listed = COMMANDS.find(({ name }) => name === command.name());

@@ -1,6 +1,6 @@
 /**
- * Progress of long commands on stderr: a line that is overwritten on a terminal, lines of text on a terminal that cannot
- * overwrite, lines of JSON elsewhere. This module knows nothing of what the commands do.
+ * Progress of long commands on stderr: a line that is overwritten on a terminal, lines of text on a terminal that cannot overwrite,
+ * lines of JSON elsewhere. This module does not know what the commands do.
  */
 import {
   canOverwrite,
@@ -16,7 +16,7 @@ import {
 export interface Progress {
   /**
    * @param done progress towards `total`, in any unit
-   * @param text shown beside the progress
+   * @param text shown next to the progress
    * @param counted the number in the text, if `done` has another unit, such as bytes of a file
    */
   update(done: number, text: string, counted?: number): void;
@@ -30,7 +30,7 @@ export const rowProgress =
   (resource: string, rows: number): void =>
     update(rows, `${rows} rows, ${resource}`);
 
-/** Milliseconds between two lines where they accumulate, and between two updates of a line that is overwritten. */
+/** Milliseconds between two lines that are appended (`lines`), and between two updates of a line that is overwritten (`screen`). */
 export interface Intervals {
   readonly lines: number;
   readonly screen: number;
@@ -62,7 +62,7 @@ interface Pace {
   readonly left: number | undefined;
 }
 
-/** Runs work and reports its progress. @param total the final value of `done`; undefined: unknown */
+/** Runs work and reports its progress. @param total the final value of `done`; undefined if it is unknown */
 export async function withProgress<T>(
   title: string,
   total: number | undefined,
@@ -120,7 +120,7 @@ function lineVersions(
 
 const WIDTH = 24;
 
-/** @param width of the bar in columns; 0: only the percentage */
+/** @param width the width of the bar in columns; 0: only the percentage */
 function bar(done: number, total: number | undefined, width: number): string {
   if (total === undefined || total === 0) return '';
   const share = Math.min(1, done / total);

@@ -8,11 +8,11 @@ interface ReplicaScreen {
   end(result: string, left: LeftOver): void;
 }
 
-/** What a run could not do. */
+/** What a run could not complete. */
 interface LeftOver {
   /** The numbers of records that could not be stored, by resource. */
   readonly quarantined: Readonly<Record<string, number>>;
-  /** The number of listings whose files are not all here. */
+  /** The number of listings with missing files. */
   readonly withoutFiles: number;
 }
 
@@ -20,7 +20,7 @@ const INTERVALS: Intervals = { lines: 2000, screen: 200 };
 /** The maximum number of keys in a line. */
 const MOST_KEYS = 20;
 
-/** Members of every line besides those of its event, which have other names. */
+/** Members of every line, in addition to those of its event. The names differ from those of every event. */
 interface ReservedMembers {
   readonly time?: never;
   readonly source?: never;
@@ -28,7 +28,7 @@ interface ReservedMembers {
 
 interface Rate {
   readonly began: number;
-  /** Rows that were done before. */
+  /** The number of rows that were done before. */
   from?: number;
   readonly isDue: () => boolean;
 }
@@ -64,7 +64,7 @@ export function replicaScreen(source: string): ReplicaScreen {
         page(event);
         return;
       }
-      if (event.kind === 'media' && event.state === 'stored') return; // its page is reported
+      if (event.kind === 'media' && event.state === 'stored') return; // its page is reported instead
       if (event.kind === 'step') rates.set(`${event.resource} ${event.step}`, newRate());
       say(event.kind === 'deleted' || event.kind === 'gone' ? short(event) : { ...event });
     },

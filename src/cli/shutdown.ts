@@ -12,11 +12,11 @@ import { reportLines, startNewLine } from './terminal.ts';
 const GRACE = 10_000;
 /** Milliseconds after a signal after which the command reports that it is ending. */
 const NOTICE = 1000;
-/** Milliseconds within which a script runner forwards a signal that this process has received as well. */
+/** Milliseconds within which a script runner forwards a signal that this process has also received directly. */
 const FORWARD_WINDOW = 300;
 /** Milliseconds within which `timeout` sends a signal to its command, and again to all processes of its group. */
 const REPEAT_WINDOW = 50;
-/** Milliseconds between two looks whether the shell that started this process is still there. */
+/** Milliseconds between two checks whether the shell that started this process still exists. */
 const PARENT_CHECK_INTERVAL = 500;
 
 /** The exit codes of interrupted commands. A closed terminal (SIGHUP) counts as SIGTERM. */
@@ -32,7 +32,7 @@ export interface Shutdown {
   starting<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Distinguishes one key press, or one `kill`, from the next, however often each arrives. */
+/** Distinguishes one key press, or one `kill`, from the next, however often the signal of each arrives. */
 export class SignalFilter {
   readonly #came = { here: 0, launcher: 0 };
   readonly #echo: number;
@@ -58,7 +58,7 @@ export class SignalFilter {
 }
 
 let signalExitCode: number | undefined;
-/** For a command without cleanup: the store rolls back what is in progress. */
+/** Ends a command that needs no cleanup: the store rolls back what is in progress. */
 const exitAtOnce = (signal: Signal): never => process.exit(EXITS[signal]);
 let onSignal: (signal: Signal) => void = exitAtOnce;
 
@@ -98,7 +98,10 @@ export function endOnSignals(): void {
   process.channel?.unref();
 }
 
-/** The exit code because of a signal; undefined if there was none, or if the command ends normally by a signal. */
+/**
+ * The exit code of a command that a signal interrupted; undefined if there was no signal, or if a signal is the normal end of the
+ * command.
+ */
 export const exitCodeOfSignal = (): number | undefined => signalExitCode;
 
 /**

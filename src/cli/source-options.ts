@@ -47,7 +47,7 @@ const parseList = (given: string | readonly string[]): string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== '');
 
-/** The options in the form that the replicator takes. */
+/** Converts the options to those of the replicator. */
 export function sourceOptions(settings: SourceSettings) {
   const { from, token, source, customFields, pageSize, windowField, alsoWindow } = settings;
   return {

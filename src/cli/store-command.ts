@@ -1,4 +1,7 @@
-/** The frame of commands that read or change something in a store, such as its keys. It does not know what they do. */
+/**
+ * The common part of commands that read or change something in a store, such as its keys. This module does not know what the
+ * commands do.
+ */
 import type { Command, Option, OptionValues } from 'commander';
 import type { StoreModel } from '../compile/model.ts';
 import type { Store } from '../store/store.ts';
@@ -10,7 +13,7 @@ interface Opening {
   readonly isConfigured?: boolean;
   /** Whether a missing store is created, with the settings of the configuration. */
   readonly create?: boolean;
-  /** Rejects what no new store can do, before one is created. @throws PlatError `usage` */
+  /** Called before a store is created, to reject values that cannot apply to a new store. @throws PlatError `usage` */
   readonly beforeCreation?: (model: StoreModel, given: OptionValues) => void;
 }
 
@@ -20,7 +23,7 @@ export const idCommand = (parent: Command, name: string, description: string): C
 
 /**
  * Makes a command open a store, do something with it, and close it.
- * @param options besides those for the store and the configuration
+ * @param options options in addition to those for the store and the configuration
  * @param action receives the values of all options, then the arguments
  */
 export function defineStoreAction<Arguments extends readonly unknown[]>(

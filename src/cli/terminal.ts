@@ -1,6 +1,6 @@
 /**
- * The only path of every command to stdout and stderr. Names and texts from files, feeds and stores are untrusted, so this
- * module escapes everything that a terminal or a log reader would interpret. It knows nothing of the content.
+ * The only path of every command to stdout and stderr. Names and texts from files, feeds and stores are untrusted, so this module
+ * escapes everything that a terminal or a log reader would interpret. It does not know what the texts mean.
  */
 import { once } from 'node:events';
 import { fstatSync, readSync, statSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { devNull } from 'node:os';
 
 /** Control characters (C0, DEL, C1), line separators, and bidirectional controls. */
 const INTERPRETED = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
-/** Those of them that JSON.stringify does not escape. */
+/** The characters of `INTERPRETED` that JSON.stringify does not escape. */
 const INTERPRETED_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
@@ -19,7 +19,7 @@ const code = (character: string): string => `\\u${character.charCodeAt(0).toStri
 export const escapeControls = (text: string): string =>
   text.replace(INTERPRETED, (character) => SHORT[character] ?? code(character));
 
-/** The same JSON, with the characters that a terminal would interpret as JSON escapes. */
+/** Replaces the characters in JSON that a terminal would interpret by JSON escapes. */
 export const escapeJson = (json: string): string => json.replace(INTERPRETED_IN_JSON, code);
 
 /** Writes lines of text to stdout. Line breaks inside a line are escaped. */
@@ -41,8 +41,8 @@ const jsonLine = (value: object): string => `${escapeJson(JSON.stringify(value))
 let isHandled = false;
 
 /**
- * Whether stdout was closed when the process began: Node then opens the null device in its place, for reading as well, which a shell
- * that redirects stdout there does not.
+ * Whether stdout was closed when the process began. Node then opens the null device for reading and writing, whereas a shell that
+ * redirects stdout to the null device opens it only for writing.
  */
 function wasStdoutClosed(): boolean {
   try {
@@ -53,8 +53,8 @@ function wasStdoutClosed(): boolean {
 }
 
 /**
- * Writes a line of text, or a value as JSON, and waits until the system has taken it.
- * @throws the error of stdout, which then does not end the process
+ * Writes a line of text, or a value as JSON, and waits until the system has accepted it.
+ * @throws the error of stdout, which does not end the process in this case
  */
 export async function writeAndWait(
   result: string | readonly string[] | { readonly json: object },
@@ -76,7 +76,7 @@ export async function streamJson(line: string): Promise<void> {
   if (!write('stdout', `${escapeJson(line)}\n`)) await once(process.stdout, 'drain');
 }
 
-/** Resolves when the system has taken everything that was written to stdout. */
+/** Resolves when the system has accepted everything that was written to stdout. */
 export function flushOutput(): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write('', (error) => (error ? reject(error) : resolve()));
@@ -96,7 +96,7 @@ export function reportJson(value: object): void {
 /** Whether stderr is a terminal. */
 export const isStderrTerminal = (): boolean => process.stderr.isTTY === true;
 
-/** Whether stderr is a terminal that can overwrite a line. One without a name has no known capabilities. */
+/** Whether stderr is a terminal that can overwrite a line. The capabilities of a terminal without a name (TERM) are unknown. */
 export const canOverwrite = (): boolean =>
   isStderrTerminal() && !['', 'dumb', 'unknown'].includes(process.env.TERM ?? '');
 
@@ -152,7 +152,10 @@ function write(stream: 'stdout' | 'stderr', text: string, done?: (error?: Error 
 
 const USUAL_COLUMNS = 80;
 
-/** The longest version that leaves the last column free, in which some terminals wrap; else the shortest one, truncated. */
+/**
+ * The longest version that leaves the last column free, because some terminals wrap there; otherwise, the shortest version,
+ * truncated.
+ */
 function fitLine(line: LineVersions): string {
   const most = (process.stderr.columns || USUAL_COLUMNS) - 1;
   const texts = line.map(escapeControls);
@@ -177,7 +180,7 @@ function columnsOf(text: string): number {
   return columns;
 }
 
-/** Write several lines of text, as the command-line parser produces them. */
+/** Writes several lines of text, as the command-line parser produces them. */
 export const writeText = (text: string): void => void write('stdout', escapeLines(text));
 export const reportText = (text: string): void => void write('stderr', escapeLines(text));
 
@@ -194,7 +197,10 @@ export function logStream(open: (descriptor: number) => { write(line: string): u
   return { write: (line) => void destination.write(escapeJson(line)) };
 }
 
-/** Handles a closed stdout, unless the error is that of a delivery. A closed stderr is ignored, since nothing can be reported there. */
+/**
+ * Calls the listener for an error of stdout, unless `writeAndWait` handles it. Errors of stderr are ignored, because nothing could
+ * be reported there.
+ */
 export function onOutputError(listener: (error: Error) => void): void {
   process.stdout.on('error', (error) => {
     if (!isHandled) listener(error);

@@ -1,4 +1,4 @@
-/** Sends messages to webhooks, through the guarded client for foreign addresses. */
+/** Sends messages to webhooks, through the HTTP client that enforces the egress policy. */
 
 import { RequestFailure } from '../replica/http/failure.ts';
 import { retryAfter } from '../replica/http/rate-limit-headers.ts';
@@ -8,8 +8,8 @@ import { codeOf } from '../shared/error-code.ts';
 import type { Post } from '../webhooks/post.ts';
 
 /**
- * How much of a response body is read so that the connection can be reused: bytes, and milliseconds. Its content does not matter:
- * the status alone shows whether the receiver has accepted the message.
+ * The maximum bytes and milliseconds for reading a response body, which is read only so that the connection can be reused. The
+ * status alone shows whether the receiver has accepted the message.
  */
 const READ = { bytes: 64 * 1024, milliseconds: 1000 } as const;
 

@@ -97,7 +97,7 @@ function writeSummary(store: string, { faults, rows, repaired }: Summary, json: 
   writeLines(`${store}: ${found}, ${rows} rows read`);
 }
 
-/** Reports where to get what a repair cannot rebuild. @param isTorn whether records cannot be read or written */
+/** Reports how to recover data that a repair cannot rebuild. @param isTorn whether records cannot be read or written */
 async function writeRemedy(store: Store, repaired: boolean, isTorn: boolean): Promise<void> {
   const isReplica = (await store.model()).settings.owner === 'replica';
   const backup = 'restore a backup with "plat restore"';

@@ -1,6 +1,6 @@
 /**
- * Completion scripts for shells, generated from the definitions of commands and options, so that a shell does not have to
- * start plat for each completion. This module knows nothing of what the commands do.
+ * Completion scripts for shells, generated from the definitions of commands and options, so that a shell does not have to start
+ * plat for each completion. This module does not know what the commands do.
  */
 import type { Command } from 'commander';
 import { BUILT_IN_ACCESS } from '../../access/roles.ts';
@@ -11,7 +11,10 @@ import { writeText } from '../terminal.ts';
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** The values of an option or argument: one word of a list, several separated by commas, a file, a folder, any text. */
+/**
+ * The values that an option or argument accepts: one word of a list, several of them separated by commas, a file, a folder, or any
+ * text.
+ */
 interface AcceptedValues {
   readonly kind: 'word' | 'words' | 'file' | 'folder' | 'text';
   readonly of: readonly string[];
@@ -37,7 +40,7 @@ interface CompletedCommand {
   readonly name: string;
   readonly does: string;
   readonly options: readonly CompletedOption[];
-  /** The commands of a group, each with what it does; else none. */
+  /** The subcommands of a group, each with its description; empty for a command. */
   readonly commands: readonly (readonly [name: string, does: string])[];
   /** The values of its arguments; undefined if it has none. */
   readonly takes: AcceptedValues | undefined;
@@ -93,7 +96,7 @@ function describeCommand(command: Command, names: KnownNames): CompletedCommand 
   };
 }
 
-/** @param placeholder the word that stands for a value in the help */
+/** @param placeholder the word that the help shows in place of a value */
 function acceptedValues(
   choices: readonly string[] | undefined,
   placeholder: string,

@@ -39,7 +39,7 @@ export function defineCopy(copy: Command): void {
   });
 }
 
-/** Checks the copy, since an exact copy of a damaged store is damaged, too. @throws PlatError `storeDamaged` */
+/** Checks the copy, because an exact copy of a damaged store is damaged, too. @throws PlatError `storeDamaged` */
 async function mustBeSound(address: string, partitions: PartitionField | undefined): Promise<void> {
   await withStore(address, { create: false, partitions }, async (store) => {
     const fault = await withProgress(`Checking ${store.name}`, undefined, (progress) =>

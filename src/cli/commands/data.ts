@@ -28,8 +28,8 @@ import { defineStoreAction } from '../store-command.ts';
 import { reportLines, streamJson, writeText } from '../terminal.ts';
 
 /**
- * The name of a resource that has records, checked.
- * @param isWritten whether records are to be written or deleted
+ * Validates the name of a resource that has records.
+ * @param isWritten whether records will be written or deleted
  * @throws PlatError `usage` with the nearest name, `resourceFilled`
  */
 export function knownResource({ dictionary, stores }: StoreModel, name: string, isWritten = false): string {
@@ -46,7 +46,7 @@ async function* linesOf(records: AsyncIterable<string>): AsyncIterable<string> {
   for await (const record of records) yield `${record}\n`;
 }
 
-/** @throws PlatError `usage` for a file that an export must not replace: a store, perhaps the one that is exported */
+/** @throws PlatError `usage` if the file is a store, perhaps the exported one, which an export must not replace */
 function mustBeReplaceable(out: string): void {
   mustHaveFolder(out);
   mustNotBeFolder(out);
@@ -56,7 +56,7 @@ function mustBeReplaceable(out: string): void {
   });
 }
 
-/** Writes text to a file, which gets its name only when it is complete, or directly to something else, such as a pipe. */
+/** Writes text to a regular file, which gets its name only when it is complete, or directly to anything else, such as a pipe. */
 async function writeExport(out: string, lines: AsyncIterable<string> | readonly string[]): Promise<void> {
   try {
     await writeAtomically(out, lines);
@@ -71,7 +71,7 @@ async function writeAtomically(out: string, lines: AsyncIterable<string> | reado
     await pipeline(lines, createWriteStream(out));
     return;
   }
-  // A symbolic link stays one.
+  // A symbolic link is kept.
   using partial = new PartialFile(before === undefined ? out : realpathSync(out), '.partial');
   // The flag r+ does not create the file again if it has been removed because reading failed.
   await pipeline(lines, createWriteStream(partial.path, { flags: 'r+', flush: true }));

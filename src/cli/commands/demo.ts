@@ -94,7 +94,7 @@ export function defineDemo(demo: Command): void {
   });
 }
 
-/** The market of a store, with the moment at which its dates end. */
+/** The options of the market of a store, with the time at which its dates end. */
 function optionsOf({ seed, listings, date }: NonNullable<StoreSettings['market']>): MarketOptions {
   return { seed, listings, now: date === undefined ? undefined : new Date(date) };
 }
@@ -142,7 +142,7 @@ async function fillStore(
   });
 }
 
-/** The moment at which a new market ends: noon two days ago, so markets created on one day are identical. */
+/** The time at which the dates of a new market end. It is noon, so that markets created on the same day are identical. */
 const lastNoon = (now: number): string => new Date(now - (now % DAY) - (3 * DAY) / 2).toISOString();
 
 function sizeOf(options: MarketOptions): number {

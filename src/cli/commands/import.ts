@@ -81,7 +81,8 @@ export function defineImport(importing: Command): void {
       map,
       takesUnknown: dropsUnknown,
     });
-    // A file of which nothing could be stored is reported before anything is. Learned fields can be columns.
+    // A file of which no record could be stored is reported before any file is stored. Columns may be fields that are still to be
+    // learned.
     const mustAllBeImportable = async (model: StoreModel): Promise<void> => {
       const options = optionsOf(model);
       const regular = paths.filter((path) => path !== '-' && statSync(path).isFile());
@@ -136,7 +137,7 @@ export function defineImport(importing: Command): void {
       await importAll().catch((error: unknown) => {
         if (reports.length === 0) throw error;
         print(reports, reports.map(summaryText), json);
-        // A pipe that turns out not to be readable is no longer a wrong use that changed nothing.
+        // Something has been stored, so an unreadable pipe is now a failure and not a usage error.
         const isUse = error instanceof PlatError && error.code === 'usage';
         throw isUse ? platError('failed', { reason: error.message }, { cause: error }) : error;
       });
@@ -152,7 +153,9 @@ export function defineImport(importing: Command): void {
 /** Whether the configuration lists the custom fields of the store; fields that it does not list are then removed. */
 const hasCustomFields = ({ dictionary }: ConfigFile): boolean => dictionary?.customFields !== undefined;
 
-/** Imported records would corrupt a replica: no sweep would delete them, and they could block records of its source. */
+/**
+ * Rejects a replica, which imported records would corrupt: no sweep would delete them, and they could block records of its source.
+ */
 async function mustBeAuthority(store: Store): Promise<void> {
   const { settings } = await store.model();
   if (settings.owner === 'authority') return;
@@ -160,7 +163,7 @@ async function mustBeAuthority(store: Store): Promise<void> {
   throw platError('usage', { reason });
 }
 
-/** Reports on stderr what needs the attention of a person. */
+/** Reports on stderr what the user should know about an imported file. */
 function reportFile(report: FileReport): void {
   const { file, reasons, rejected, unwritten, ignored, warnings, orphans, taken, takings, duplicates } =
     report;

@@ -28,7 +28,7 @@ export function defineKeys(key: Command): void {
     await printSecret(output, revokeUnreceived(store, made.key));
     // On stderr, since scripts take the token from stdout.
     if (kind === 'admin' && json !== true) reportLines(CONSOLE_HINT);
-    // Not an error, since the developer of a client may need a token that has expired.
+    // A time in the past is not an error, because the developer of a client may need an expired token.
     const end = made.key.expiresAt;
     if (end !== null && Date.parse(end) <= Date.now()) reportLines(`The key expired at ${end}.`);
   };
@@ -60,13 +60,13 @@ export function defineKeys(key: Command): void {
     }
     const made = await createKey(store, { name, kind, role, systems, expiresAt });
     const output = json ? { json: { ...made.key, token: made.token, replaces: id } } : made.token;
-    // Until its owner has the new token, the old one must not end.
+    // The old token must stay valid until its owner has the new one.
     await printSecret(output, revokeUnreceived(store, made.key));
     await store.keys.revoke(id, timestampFrom(Date.now() + overlapping));
   });
 }
 
-/** A key whose token nobody received is revoked. */
+/** Revokes a key whose token could not be delivered. */
 const revokeUnreceived = (store: Store, { id }: KeyRecord) => ({
   what: `the token of the key ${id}`,
   undo: () => revokeKey(store, id),
@@ -74,7 +74,7 @@ const revokeUnreceived = (store: Store, { id }: KeyRecord) => ({
   left: `revoke it with "plat key revoke ${id}"`,
 });
 
-/** A new key as its options describe it. */
+/** The new key that the options describe. */
 function keyOf({ name, kind, role, system: systems, expires }: OptionValues) {
   return { name: checkKeyName(name), kind, role, systems, expiresAt: parseExpiry(expires, KEY_WORDS) };
 }

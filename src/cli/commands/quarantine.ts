@@ -15,7 +15,7 @@ interface RetrySettings {
   readonly token?: string;
 }
 
-/** How to query the source; undefined: not at all. @throws PlatError `usage` if only some of the options are given */
+/** How to query the source; undefined: it is not queried. @throws PlatError `usage` if only some of the options are given */
 function askOf({ from, interface: kind, token, source }: RetrySettings): RetryOptions['ask'] {
   if (from === undefined && kind === undefined && token === undefined) return undefined;
   if (from === undefined || kind === undefined || token === undefined) {

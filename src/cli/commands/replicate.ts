@@ -146,7 +146,7 @@ export function defineReplicate(command: Command): void {
         admin?.count(event);
       },
     };
-    // Of all attempts of a watch to reach its source.
+    // The usage of the token in all attempts to reach the source, until there is a store.
     const usage = new InMemoryUsage();
     const open = (): Promise<Store> =>
       openConfigured(settings.store, {
@@ -197,7 +197,7 @@ export function defineReplicate(command: Command): void {
   });
 }
 
-/** What a run could not do: records that are in quarantine, and the number of listings whose files are not all here. */
+/** What a run could not complete: the quarantined records, and the number of listings with missing files. */
 async function unfinishedWork({ checkpoints }: Store, options: ReplicateOptions) {
   const name = sourceName(options);
   const fetches = options.mediaFolder !== undefined && options.step === undefined;
@@ -207,7 +207,7 @@ async function unfinishedWork({ checkpoints }: Store, options: ReplicateOptions)
   };
 }
 
-/** A result that requires a decision takes precedence over what is left. */
+/** The exit code. A result that requires a decision takes precedence over unfinished work. */
 function exitOf(result: ReplicateResult, left: number): number {
   if (result === 'guarded' || result === 'unsure') return EXIT.differs;
   return left > 0 ? EXIT.failed : EXIT.done;
@@ -259,7 +259,7 @@ function runOptions(settings: ReplicateSettings) {
   };
 }
 
-/** Whether the command line or the environment asks for a single run, which a configuration that says to watch does not change. */
+/** Whether the command line or the environment requests a single run, which takes precedence over `watch` in the configuration. */
 const isSingleRun = (command: Command): boolean =>
   command.getOptionValueSource('watch') === 'config' &&
   ['once', 'step', 'refresh'].some((name) =>

@@ -55,7 +55,7 @@ export function defineRestore(restore: Command): void {
 
 async function beginEpoch(text: string, json: boolean | undefined): Promise<void> {
   await withStore(text, { create: false }, async (store) => {
-    // Every timestamp from before the store went back is earlier than this moment.
+    // Every timestamp from before the restore is earlier than this time.
     const { epoch } = await store.beginEpoch({ notBefore: await store.now() });
     const line = `${store.name} is in the new epoch ${epoch}; its replicas read everything again`;
     print({ store: store.name, epoch }, line, json);

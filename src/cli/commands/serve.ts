@@ -38,7 +38,7 @@ import { onShutdown, type Shutdown } from '../shutdown.ts';
 import { logStream, writeLines } from '../terminal.ts';
 import { webhookPost } from '../webhook-post.ts';
 
-/** Adds the options of every command that serves. */
+/** Adds the options that all commands with a service have. */
 export function addServeOptions(command: Command): Command {
   const port = wholeNumber(0, 65_535);
   return addOptions(
@@ -170,7 +170,7 @@ function makeLog(level: string): Logger {
   );
 }
 
-/** A replica that is served is ready as long as every one of its sources is fresh. */
+/** A service of a replica is ready if the copies of all of its sources are fresh. */
 const replicaFreshness = (store: Store): ReadinessCheck => ({
   name: 'replica',
   async check() {
@@ -187,11 +187,11 @@ const replicaFreshness = (store: Store): ReadinessCheck => ({
 export const consoleAddress = ({ addresses }: Pick<Service, 'addresses'>): string =>
   `${addresses.admin}${CONSOLE_ROOT}/`;
 
-/** The part of the console about a replica that is served. A retry does not interrupt a process that replicates. */
+/** The functions of the console for a replica. A retry does not interrupt a process that is replicating. */
 const replicaDesk = (store: Store): ReplicaControls => ({
   report: (now) => replicaReport(store, now),
   quarantine: (request) => quarantinePage(store, request),
-  // A retry queries the source, which requires the whole consumer to be loaded, so it is loaded on demand.
+  // The consumer, which a retry needs to query the source, is loaded on demand.
   retry: async (request) => {
     const { retryQuarantined } = await import('../../replica/quarantine.ts');
     return retryQuarantined(store, { ...request, beside: true });
@@ -207,7 +207,8 @@ export function surfaceLines(service: Service, settings: ServeSettings, config: 
     floorplans: `${addresses.floorplans}/Reso/`,
     admin: `${addresses.admin}/`,
   };
-  // A browser cannot send a token: the console requests one, and the origin of the interfaces serves a page for people.
+  // A browser cannot send a token by itself, so browsers are directed to the console, which asks for one, and to the landing page
+  // of the interfaces.
   const lines = [
     ...SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`),
     `console      ${consoleAddress(service)}  (log in with the token of an admin key)`,
@@ -217,7 +218,7 @@ export function surfaceLines(service: Service, settings: ServeSettings, config: 
   return links.length === 0 ? lines : [...lines, '', ...links];
 }
 
-/** Explains what links in responses begin with, if this is not configured. */
+/** Explains how links in responses begin, if this is not configured. */
 function linkLinesOf({ addresses }: Service, settings: ServeSettings, { hosts }: ConfigFile): string[] {
   const { host, trustProxy = false, publicUrl, tlsCert } = settings;
   const configured = { ...parsePublicUrls(publicUrl), ...hosts };
@@ -308,12 +309,12 @@ export function defineServe(serve: Command): void {
 }
 
 /**
- * Milliseconds for work that the store has begun by itself, such as that of a new day. Afterwards it is rolled back, and another
- * process does it.
+ * Milliseconds that closing waits for work that the store has begun by itself, such as the updates of a new day. After that, the
+ * work is rolled back, and another process does it.
  */
 const CLOSING = 250;
 
-/** Opens a store to serve it, and closes it afterwards within the time that a signal leaves. */
+/** Opens a store for a service, and closes it afterwards within the grace period of a signal. */
 export async function withServedStore(
   text: string,
   { config, shutdown, allowClockJump }: ServedStore,

@@ -50,7 +50,7 @@ function statusText(status: StoreStatus, keys: number): string[] {
   ];
 }
 
-/** How a watch learns of changes, in words. */
+/** Describes the method by which a watch learns of changes. */
 const METHOD_TEXTS = {
   events: 'follows the events of the source',
   delta: 'asks for the changes of the source by delta links',

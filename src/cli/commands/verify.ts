@@ -19,7 +19,7 @@ import { onShutdown } from '../shutdown.ts';
 import { addSourceOptions, isSetExplicitly, type SourceSettings, sourceOptions } from '../source-options.ts';
 import { isStderrTerminal, reportJson, reportLines } from '../terminal.ts';
 
-/** The maximum number of differences in the text; `--json` has all. */
+/** The maximum number of differences in the text output; `--json` has all of them. */
 const MOST_SHOWN = 50;
 
 export function defineVerify(command: Command): void {
@@ -60,7 +60,7 @@ export function defineVerify(command: Command): void {
     });
 }
 
-/** Reports why the verification waits: the source fails, or limits requests. */
+/** Reports why the verification is waiting: the source fails, or limits requests. */
 function reportWait(event: ReplicaEvent): void {
   if (event.kind !== 'retry' && event.kind !== 'waiting') return;
   const { reason, wait } = event;

@@ -1,6 +1,6 @@
 /**
- * A buffer for bytes that arrive in chunks and are consumed from the front. The remaining bytes are always contiguous, so a
- * reader sees no chunk boundaries. It knows nothing of their meaning.
+ * A buffer for bytes that arrive in chunks and are consumed from the front. The remaining bytes are always contiguous, so a reader
+ * sees no chunk boundaries. This module does not know what they mean.
  */
 export class ByteWindow {
   bytes: Buffer = Buffer.alloc(0);
@@ -13,7 +13,7 @@ export class ByteWindow {
     return this.end - this.begin;
   }
 
-  /** Appends a chunk, by reference if the window is empty, else by copying in amortized linear time. */
+  /** Appends a chunk: by reference if the window is empty, otherwise by copying, in amortized linear time. */
   append(piece: Buffer): void {
     if (this.size === 0) {
       this.bytes = piece;

@@ -72,7 +72,7 @@ export async function declareExtraFields(
   return drafts.map(({ field }) => `${field.resource}.${field.name}`);
 }
 
-/** Every record has the names, so nothing is declared or stored as long as one of them cannot be declared. */
+/** Rejects the import if a name cannot be declared, because every record has that name. */
 function mustHaveNames(refused: Declared['refused']): void {
   const unnamed = refused.filter(({ fault }) => fault === 'name');
   if (unnamed.length === 0) return;
@@ -100,7 +100,7 @@ function rowOf({ field, values }: Declared['drafts'][number]): string[] {
   ];
 }
 
-/** Examines the records of a file. The import reports what is wrong with them. */
+/** Examines the records of a file. The import itself reports invalid records. */
 async function studyFile(
   study: Study,
   dictionary: Dictionary,
@@ -123,7 +123,7 @@ async function studyFile(
   }
 }
 
-/** What can be declared of drafts. */
+/** The drafts that can be declared, and those that cannot. */
 interface Declarable extends Declared {
   /** All declarations of the store, including the drafts. */
   readonly declarations: Declarations;

@@ -1,6 +1,6 @@
 /**
- * The fields that names in files refer to: `--map` names them explicitly, and a name that no field can have, such as
- * `Lot Size`, refers to the custom field with that label.
+ * Determines which fields the names in files refer to: `--map` assigns them explicitly, and a name that is not a valid field name,
+ * such as `Lot Size`, refers to the custom field with that label.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { API_NAME, type Dictionary, findNavigation, type Resource } from '../../dictionary/index.ts';
@@ -13,8 +13,8 @@ import { parseUniqueJson } from './record-json.ts';
 export type FieldMap = ReadonlyMap<string, string | undefined>;
 
 /**
- * @param given from the command line or the environment: `source=Field`, or the name of a file with such lines or a JSON
- *   object; from the configuration also an object
+ * @param given from the command line or the environment: `source=Field`, or the name of a file with such lines or a JSON   object;
+ * from the configuration also an object
  * @throws PlatError `usage`
  */
 export function readFieldMap(given: unknown): FieldMap {
@@ -79,7 +79,7 @@ function pairOf(text: string, place: string): [string, string | undefined] {
 /** The map of nested records. `--map` applies only to the top-level members of records. */
 export const NO_MAP: FieldMap = new Map();
 
-/** A record and its nested records with the names of fields as members. @returns why this is not possible */
+/** Renames the members of a record and its nested records to the names of fields. @returns why this is not possible */
 export function mapFieldNames(
   value: unknown,
   map: FieldMap,

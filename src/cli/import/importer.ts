@@ -1,6 +1,6 @@
 /**
- * Stores the records of a file in batches and reports the result. While one batch is stored, the next is read. This module
- * knows nothing of terminals and of the options of commands.
+ * Stores the records of a file in batches and reports the result. While one batch is stored, the next is read. This module knows
+ * nothing about terminals or the options of commands.
  */
 import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -36,21 +36,21 @@ export interface FileReport extends AdjustmentCounts {
   unchanged: number;
   children: number;
   orphans: number;
-  /** Children that the file, or the file and the store, have under two records. */
+  /** The number of children that two records contain, both in the file, or one in the file and one in the store. */
   taken: number;
-  /** The first of them. */
+  /** The first few of these children. */
   takings: readonly Taking[];
   duplicates: number;
   rejected: number;
   /** The file with the rejected records; undefined if there are none. */
   rejectedFile: string | undefined;
-  /** The rejected records that could not be written there; undefined if all could. */
+  /** The rejected records that could not be written to that file; undefined if all could. */
   unwritten: Unwritten | undefined;
   /** The first rejections, with their lines. */
   readonly reasons: { line: number; reason: string }[];
 }
 
-/** A child that two records contain, and which of them lacks it and has it. */
+/** A child that two records contain: `from` loses it, and `by` keeps it. */
 type Taking = Readonly<Record<'child' | 'from' | 'by', string>>;
 
 /** Rejected records that are missing from the rejected file. */
@@ -59,14 +59,14 @@ export interface Unwritten {
   readonly path: string;
   readonly fault: string;
   count: number;
-  /** How many of their reasons have been reported already. */
+  /** The number of records whose reasons have already been reported. */
   reported: number;
-  /** Ranges of their lines, in the order of rejection. */
+  /** The ranges of lines of these records, in the order of rejection. */
   readonly lines: [from: number, to: number][];
 }
 
 const BATCH = 1000;
-/** Reasons that are reported at the end; all others are in the rejected file, or are reported at once. */
+/** The number of reasons that are reported at the end. Further reasons are in the rejected file, or else are reported at once. */
 const MOST_REASONS = 20;
 
 /** Records that are stored together, and the records that were rejected while they were read. */
@@ -75,7 +75,7 @@ interface Batch {
   readonly rejected: { readonly raw: RawRecord; readonly reason: string }[];
 }
 
-/** Records that are read together, and what was read. */
+/** Records that are read together, and the result of reading them. */
 interface Group {
   readonly raws: readonly RawRecord[];
   readonly read: () => Promise<ReadRecords>;
@@ -100,10 +100,10 @@ class Importer {
   readonly #rejects: RejectedFile;
   readonly #report: (line: number, reason: string) => void;
   readonly #rejectsTaken: boolean;
-  /** By resource and key. */
+  /** The children that two records contain, by resource and key. */
   readonly #taken = new Map<string, Pick<TakenChild, 'resource' | 'key' | 'from' | 'by'>>();
   readonly #seen = new KeySet();
-  /** Present for parts of other records. */
+  /** Present if the records are parts of other records. */
   readonly #siblings: Siblings | undefined;
   /** Records that are not read yet, and the number of their characters. */
   #raws: RawRecord[] = [];
@@ -152,7 +152,7 @@ class Importer {
     };
   }
 
-  /** How many records wait for their siblings. */
+  /** The number of records that wait for their siblings. */
   get waiting(): number {
     return this.#siblings?.waiting ?? 0;
   }
@@ -166,7 +166,7 @@ class Importer {
 
   async #takeSiblings({ signal, show }: ImportRun): Promise<void> {
     for (const raw of this.#siblings?.take() ?? []) {
-      // Neither reading nor storing them waits for anything, so that a signal could not be noticed.
+      // Let signals be processed, because reading and storing these records may not wait for anything else.
       if (this.waiting % BATCH === 0) await setImmediate();
       if (signal.aborted) return;
       show();
@@ -195,7 +195,7 @@ class Importer {
       .map((child) => ({ child: nameOf(child), from: nameOf(child.from), by: nameOf(child.by) }));
   }
 
-  /** Begins to read the records, and gathers those that were read before. */
+  /** Begins to read the collected records, and gathers the results of earlier groups. */
   async #read(): Promise<void> {
     const raws = this.#raws;
     this.#raws = [];
@@ -205,7 +205,10 @@ class Importer {
     await this.#gather(this.#thread.groupsAhead);
   }
 
-  /** Adds the records that were read to the batch. @param groupsAhead how many groups may be on their way after that */
+  /**
+   * Adds records that have been read to the batch.
+   * @param groupsAhead the number of groups that may still be in progress afterwards
+   */
   async #gather(groupsAhead: number): Promise<void> {
     while (this.#reading.length > groupsAhead) {
       const [{ raws, read } = NOTHING] = this.#reading.splice(0, 1);
@@ -230,7 +233,7 @@ class Importer {
     this.#batch.records.set(record.key, { raw, record });
   }
 
-  /** Starts to store the batch once the previous one is stored, so that everything is reported in the order of the file. */
+  /** Starts to store the batch after the previous one has been stored, so that everything is reported in the order of the file. */
   async #send(): Promise<void> {
     const batch = this.#batch;
     this.#batch = emptyBatch();
@@ -262,14 +265,16 @@ class Importer {
       this.#reject(own ?? { line: 0, text: JSON.stringify({ key }) }, `${resource} ${key}: ${reason}`);
     }
     this.report.inserted += written.inserted;
-    // What the store counts as changed includes parents, whose timestamps moved with a record of this file.
+    // The number of changed records from the store includes parents whose timestamps moved with a record of this file.
     this.report.changed += changed;
     this.report.unchanged += written.unchanged;
     this.report.children += written.children.stored;
     this.report.orphans += written.orphans;
   }
 
-  /** Notes children that two records contain. One whose former record comes without it later has only moved. */
+  /**
+   * Records children that two records contain. If the first record occurs again later without the child, the child has only moved.
+   */
   #noteTaken(records: Batch['records'], taken: readonly TakenChild[]): void {
     for (const [name, { resource, key, from }] of this.#taken) {
       const record = from.resource === this.#resource.name ? records.get(from.key)?.record : undefined;
@@ -279,7 +284,7 @@ class Importer {
           this.#taken.delete(name);
       }
     }
-    // Without their payloads, which would fill the memory.
+    // Their payloads are not kept, because they would fill the memory.
     for (const { resource, key, from, by } of taken)
       this.#taken.set(nameOf({ resource, key }), { resource, key, from, by });
   }

@@ -1,6 +1,6 @@
 /**
- * The files that an import reads: their format, and whether plat can read them at all. Input that can be read only once,
- * such as stdin, is first copied to a temporary file if it is needed twice. This module knows nothing of records.
+ * The files that an import reads. Determines their format, and whether plat can read them. Input that can be read only once, such
+ * as stdin, is first copied to a temporary file if it is needed twice. This module knows nothing about records.
  */
 import {
   closeSync,
@@ -36,7 +36,7 @@ interface InputFiles extends Disposable {
   readonly files: readonly InputFile[];
 }
 
-/** Bytes that are read to determine the kind of a file. */
+/** The number of bytes that are read to determine the kind of a file. */
 const BEGINNING = 1 << 16;
 
 const inputFile = (path: string, asked: FileFormat | undefined): InputFile => ({
@@ -118,7 +118,7 @@ export const singlePassFiles = (paths: readonly string[], asked: FileFormat | un
   [Symbol.dispose]: () => undefined,
 });
 
-/** Regular files as they are, and private copies of everything else. The copies exist until they are disposed of. */
+/** Returns regular files as they are, and private copies of everything else, which are removed when they are disposed of. */
 export async function rereadableFiles(
   paths: readonly string[],
   asked: FileFormat | undefined,

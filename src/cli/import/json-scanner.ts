@@ -38,7 +38,10 @@ for (const character of '"\\\n') IN_TEXT[character.charCodeAt(0)] = 0;
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
-/** Levels whose kind is tracked; deeper ones are only counted. No valid record is so deep (records/nesting.ts). */
+/**
+ * The number of nesting levels whose kind is tracked; deeper levels are only counted. No valid record is that deep
+ * (records/nesting.ts).
+ */
 const KNOWN_LEVELS = 1024;
 /** A record that is nested more deeply and continues in another line is treated as broken. */
 const MOST_LEVELS = 64;
@@ -54,7 +57,7 @@ export class JsonScanner {
   members = 0;
   /** Whether a number may exceed the precision of a double. */
   hasLongNumbers = false;
-  /** Whether it is nested more deeply than any record. */
+  /** Whether the value is nested more deeply than any record can be. */
   isDeep = false;
   /** Whether the value cannot be JSON. */
   isBroken = false;
@@ -181,7 +184,7 @@ export class JsonScanner {
   #passScalar(bytes: Uint8Array, from: number, to: number): number {
     let at = from;
     let byte = bytes[at] ?? 0;
-    // It may have begun in an earlier chunk.
+    // The token may have begun in an earlier chunk.
     let run = from > 0 && KINDS[bytes[from - 1] ?? 0] === ORDINARY ? this.#run : 0;
     while (KINDS[byte] === ORDINARY) {
       run++;
@@ -202,7 +205,7 @@ export class JsonScanner {
       const isInList = this.#levels[depth - 1] === OPEN_LIST;
       if (last !== COLON && last !== OPEN_LIST && !(last === COMMA && isInList)) {
         this.isBroken = true;
-        // The object has no end.
+        // The enclosing object has no end.
         if (!isInList) this.#depth--;
         if (this.#depth === 0) return false;
       }

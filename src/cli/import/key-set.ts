@@ -4,7 +4,7 @@
  */
 export class KeySet {
   #size = 0;
-  /** Two numbers for each slot; a slot of zeros is empty. */
+  /** Two numbers for each slot. A slot with two zeros is empty. */
   #places = new Uint32Array(2 << 10);
 
   /** @returns whether the key is new */

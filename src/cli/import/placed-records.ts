@@ -1,4 +1,4 @@
-/** The records of a file with their resources, whatever the format of the file. This module knows nothing of stores. */
+/** Reads the records of a file with their resources, whatever the format of the file is. This module knows nothing about stores. */
 import { setImmediate } from 'node:timers/promises';
 import type { Dictionary, Resource } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
@@ -16,12 +16,12 @@ const TURN = 2;
 
 interface Placed {
   readonly resource: Resource;
-  /** Absent if the file has documents of the resource, perhaps without records. */
+  /** The record. An item without one only says that the file has a document of the resource. */
   readonly raw?: RawRecord;
 }
 
 export interface ReadOptions {
-  /** The resource of all records; undefined: the one that the file names, else Property. */
+  /** The resource of all records; undefined: the resource that the file names, or else Property. */
   readonly resource: string | undefined;
   readonly map: FieldMap;
   /** Whether a table may have columns that are not fields. */
@@ -80,7 +80,7 @@ export async function* placedRecords(
   if (resource === undefined) yield { resource: resourceOf(dictionary, asked, undefined) };
 }
 
-/** @throws PlatError `usage` for a file of which no record could be stored; everything else is reported when it is read */
+/** @throws PlatError `usage` for a file of which no record could be stored; all other faults are reported when the file is read */
 export async function mustBeImportable(
   file: InputFile,
   dictionary: Dictionary,

@@ -1,6 +1,6 @@
 /**
- * Reads the texts of records: JSON, names of fields, values. It knows neither files nor stores, so that another thread can
- * do it (reading-thread.ts).
+ * Parses the texts of records: JSON, names of fields, values. This module knows neither files nor stores, so that it can run on
+ * another thread (reading-thread.ts).
  */
 import type { StoreModel } from '../../compile/model.ts';
 import { parseRecord, type Reading } from '../../records/parse-record.ts';
@@ -15,24 +15,24 @@ export interface ReadingOptions {
   readonly remedy: string;
 }
 
-/** Numbers of values, by reason or kind, then by name. */
+/** The number of values, by reason or kind, then by name. */
 type Counts = Record<string, Record<string, number>>;
 
-/** What was changed in records so that they can be stored. */
+/** How values were changed so that their records can be stored. */
 export interface AdjustmentCounts {
-  /** Numbers of ignored values, by reason and field. */
+  /** The number of ignored values, by reason and field. */
   readonly ignored: Counts;
-  /** Numbers of converted values, by kind, then by resource and field. */
+  /** The number of converted values, by kind, then by resource and field. */
   readonly warnings: Counts;
 }
 
-/** What was read from the texts of some records of one resource. */
+/** The result of parsing the texts of records of one resource. */
 export interface ReadRecords extends AdjustmentCounts {
   /** Each record, or the reason why it cannot be stored. */
   readonly results: readonly (ParsedRecord | string)[];
 }
 
-/** Names that are counted separately; a file can contain any number of them. */
+/** The maximum number of names that are counted separately; a file can contain any number of names. */
 const COUNTED = 1000;
 /** The name under which all other names are counted. */
 const OTHERS = '*';
@@ -48,7 +48,7 @@ function addCount(counts: Counts, why: string, name: string, more = 1): void {
   names[known] = (names[known] ?? 0) + more;
 }
 
-/** Adds other numbers. */
+/** Adds the counts of further records. */
 export function addAdjustments(changed: AdjustmentCounts, others: AdjustmentCounts): void {
   for (const form of ['ignored', 'warnings'] as const)
     for (const [why, names] of Object.entries(others[form]))

@@ -1,6 +1,6 @@
 /**
- * Reads the texts of records: those of a small import on the calling thread, and most of a larger one on another thread,
- * while the calling thread stores earlier ones. This module knows nothing of files.
+ * Parses the texts of records: those of a small import on the calling thread, and most of a larger import on another thread, while
+ * the calling thread stores earlier records. This module knows nothing about files.
  */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -12,21 +12,27 @@ import type { ReadingRequest } from './reading-worker.ts';
 import type { RawRecord } from './record-json.ts';
 import { type SentBytes, unpackRecords } from './sent-records.ts';
 
-/** When a thread is worth its work; without a second processor it never is. */
+/** When another thread is worthwhile. Without a second processor, it never is. */
 const WORTH = {
-  /** Characters that are read on the calling thread first. The start of a thread takes as long as reading 3,000 listings. */
+  /** The number of characters that the calling thread parses first. Starting a thread takes as long as parsing 3,000 listings. */
   characters: availableParallelism() > 1 ? 8 << 20 : Number.POSITIVE_INFINITY,
-  /** The mean of a record or child. It takes as long to send a medium of 500 characters as to read it. */
+  /**
+   * The minimum mean size of a record or child, in characters. Transferring a Media record of 500 characters takes as long as
+   * parsing it.
+   */
   each: 1000,
 };
 
-/** The most records and characters that are read at once; what is sent is in memory twice. */
+/** The maximum number of records and characters in a group. Both threads hold a group in memory while it is transferred. */
 export const GROUP_LIMITS = { records: 40, characters: 1 << 20 };
 
-/** The number of groups of records that may be on their way: as many are read while the calling thread stores a batch. */
+/** The maximum number of groups in progress, about as many as are parsed while the calling thread stores a batch. */
 const GROUPS = 25;
 
-/** Megabytes for young objects of the thread, which last as long as a group. V8 takes several times as much by default. */
+/**
+ * The size of V8's young generation in the thread, in megabytes. Objects live only as long as a group, and V8's default is several
+ * times as large.
+ */
 const YOUNG_MEGABYTES = 16;
 
 const WORKER = workerModuleUrl(import.meta.url, 'reading-worker');
@@ -40,32 +46,32 @@ export class ReadingThread implements AsyncDisposable {
   readonly #options: ReadingOptions;
   readonly #worth: typeof WORTH;
   readonly #module: URL;
-  /** What the calling thread has read. */
+  /** How much the calling thread has parsed. */
   readonly #here = { characters: 0, records: 0 };
   #worker: Worker | undefined;
-  /** The model that the thread has. */
+  /** The model that was last sent to the thread. */
   #model: StoreModel | undefined;
-  /** In the order of their requests, in which the thread replies. */
+  /** The open requests, in the order in which the thread replies to them. */
   readonly #waiting: Waiting[] = [];
   #failure: Error | undefined;
 
-  /** Tests set when the thread starts, and what it runs. */
+  /** Tests override when the thread starts, and which module it runs. */
   constructor(options: ReadingOptions, { worth = WORTH, module = WORKER } = {}) {
     this.#options = options;
     this.#worth = worth;
     this.#module = module;
   }
 
-  /** The number of groups of records that may be on their way; 0 while the calling thread reads. */
+  /** The maximum number of groups in progress; 0 while the calling thread itself parses. */
   get groupsAhead(): number {
     return this.#worker === undefined ? 0 : GROUPS;
   }
 
   /**
-   * Begins to read the texts of some records.
+   * Begins to parse the texts of records.
    * @param resource the name of their resource
-   * @returns a function that gives what was read. Until then, what a thread has read takes no memory of V8
-   * @throws PlatError `failed`, by the function, if the thread has ended
+   * @returns a function that returns the result. Until it is called, the result of a thread takes no memory on the heap of V8. It
+   * throws PlatError `failed` if the thread has ended
    */
   read(model: StoreModel, resource: string, raws: readonly RawRecord[]): () => Promise<ReadRecords> {
     if (this.#worker === undefined) {
@@ -115,7 +121,7 @@ export class ReadingThread implements AsyncDisposable {
     });
   }
 
-  /** What the thread must know of a model that it does not have. */
+  /** What has to be sent to the thread if it does not have the model yet. */
   #news(model: StoreModel): Pick<ReadingRequest, 'model'> {
     const before = this.#model;
     if (before?.generation === model.generation && before.settings === model.settings) return {};

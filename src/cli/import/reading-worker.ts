@@ -12,7 +12,7 @@ import { packRecords } from './sent-records.ts';
 export interface ReadingRequest {
   readonly resource: string;
   readonly raws: readonly RawRecord[];
-  /** The model to read them by; absent: the same as before. */
+  /** The model for parsing the records; absent: the same as in the previous request. */
   readonly model?: Omit<ModelSource, 'settings'> & { readonly settings?: ModelSource['settings'] };
 }
 
@@ -23,7 +23,7 @@ let model: StoreModel | undefined;
 
 parentPort?.on('message', ({ resource, raws, model: given }: ReadingRequest) => {
   settings = given?.settings ?? settings;
-  // Settings that are the same object have the same dictionary.
+  // The same settings object yields the same dictionary, so the thread keeps the object.
   if (given !== undefined && settings !== undefined) model = makeModel({ ...given, settings });
   if (model === undefined) throw new Error('Records are read by a model');
   const by = model;

@@ -5,25 +5,25 @@
 import { countMembers, parseExactly, repeatedMembers } from '../../records/exact-json.ts';
 import { messageOf } from '../../shared/error-code.ts';
 
-/** The text of a record in a file, or of anything else that is there, and the line where it begins, from 1. */
+/** The text of a record in a file, or of whatever is in its place, and the line where it begins, from 1. */
 export interface RawRecord {
   readonly line: number;
   readonly text: string;
-  /** Why it cannot be read. The text is then as much as is known, or the bytes as Latin-1. */
+  /** Why the record cannot be read. `text` is then as much of it as is known, or its bytes as Latin-1. */
   readonly fault?: string;
-  /** The resource that the file names for it, if there is no such resource, or if the command names another one. */
+  /** The resource that the file names for the record, if there is no such resource, or if the command names another one. */
   readonly of?: string;
-  /** What the scanner counted in the text, if it found the end. */
+  /** What the scanner counted in the text, if it found the end of the record. */
   readonly counted?: Counted;
-  /** Whether it is a row of a table, whose values are all texts, under the names of fields. */
+  /** Whether the record is a row of a table, whose values are all texts, under the names of fields. */
   readonly isRow?: true;
 }
 
 interface Counted {
-  /** Members of the record and of all objects in it. */
+  /** The number of members of the record and of all objects in it. */
   readonly members: number;
   readonly hasLongNumbers: boolean;
-  /** Whether its nesting exceeds that of every record of the dictionary. */
+  /** Whether the record is nested more deeply than any record of the dictionary can be. */
   readonly isDeep: boolean;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Finds the records in a stream of bytes. A file contains any number of documents: records, lists of records, and pages of
- * OData and RESO Common Format, which have their records in the member `value`. Lists can contain lists and pages. Records
- * are found by their brackets, so neither a file nor a list has to fit into memory, and a broken record does not affect the
- * rest. This module knows nothing of fields.
+ * Finds the records in a stream of bytes. A file contains any number of documents: records, lists of records, and pages of OData
+ * and RESO Common Format, which have their records in the member `value`. Lists can contain lists and pages. Records are found by
+ * their brackets, so neither a file nor a list has to fit into memory, and a broken record does not affect the rest. This module
+ * knows nothing about fields.
  */
 import { isUtf8 } from 'node:buffer';
 import { messageOf } from '../../shared/error-code.ts';
@@ -11,7 +11,7 @@ import { BROKEN, JsonScanner, MORE } from './json-scanner.ts';
 import { type RawRecord, repeatedMember } from './record-json.ts';
 
 export interface Context {
-  /** The annotation: in `reso` the name is that of a resource, in `odata` that of an entity set. */
+  /** The annotation: `reso` names a resource, `odata` an entity set. */
   readonly form: 'reso' | 'odata';
   readonly name: string;
 }
@@ -20,17 +20,17 @@ export interface Context {
 interface RecordLimits {
   /** The largest record that is read. */
   readonly record: number;
-  /** How many bytes of a larger record are skipped to reach the next one; beyond that, reading the file ends. */
+  /** The number of bytes of a larger record that are skipped to reach the next one. If it is even larger, reading the file ends. */
   readonly skipped: number;
 }
 
 export const RECORD_LIMITS: RecordLimits = { record: 64 << 20, skipped: 1 << 30 };
 
-/** Bytes of an oversized record that are kept to identify it. */
+/** The number of bytes of an oversized record that are kept to identify it. */
 const KEPT = 1000;
-/** Bytes that suffice to distinguish a page from a record. */
+/** The number of bytes that suffice to distinguish a page from a record. */
 const BEGINNING = 4096;
-/** Nesting of lists. */
+/** The maximum nesting of lists. */
 const MOST_LISTS = 64;
 
 const SCALAR = /(?:"(?:[^"\\]|\\.)*"|[-+.\deE]+|true|false|null)/.source;
@@ -382,7 +382,7 @@ class Documents {
     return MORE;
   }
 
-  /** Discards the bytes of an oversized part except for its beginning; it is read to its end nevertheless. */
+  /** Discards the bytes of an oversized part except for its beginning. The part is nevertheless read to its end. */
   #drop(): void {
     const window = this.#window;
     if (window.size + this.#dropped > this.#limits.skipped) {
@@ -398,7 +398,7 @@ class Documents {
     this.#at = window.end;
   }
 
-  /** Takes the part from the window. */
+  /** Removes the part from the window, and returns it. */
   #take(end: number): { readonly text: string; readonly line: number; readonly fault?: string } {
     const window = this.#window;
     const { bytes, begin } = window;

@@ -53,7 +53,7 @@ export function openRejectedFile(
   };
 }
 
-/** The annotations of an earlier import. */
+/** Matches the annotations that an earlier import has added. */
 const TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"/.source;
 const EARLIER = new RegExp(
   `^\\{(?:"@plat\\.resource":${TEXT},)?"@plat\\.rejected":\\{"file":${TEXT},"line":\\d+,"reason":${TEXT}\\},?`,

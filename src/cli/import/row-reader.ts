@@ -46,7 +46,10 @@ interface Row {
 /** The largest row in bytes, and the number of rows that are parsed together. */
 const LARGEST = 64 << 20;
 const AT_ONCE = 500;
-/** How far an unterminated quote is followed; the longest field of the dictionary has 4,000 characters. */
+/**
+ * The maximum length of a quoted value in bytes; a longer one is an unterminated quote. The longest field of the dictionary has
+ * 4,000 characters.
+ */
 const LONGEST_QUOTE = 1 << 20;
 
 const NO_UTF8 =
@@ -106,7 +109,7 @@ interface Cells {
   readonly fault: string;
 }
 
-/** The cells of rows, parsed together if none is broken, else one by one. */
+/** The cells of rows. The rows are parsed together, or one by one if one of them is broken. */
 function splitCells(rows: readonly Row[], delimiter: string): Cells[] {
   const sound = rows.filter(({ fault }) => fault === undefined);
   const all = parseRows(sound.map(({ text }) => text).join('\n'), delimiter);
@@ -159,8 +162,8 @@ async function* groupRows(rows: AsyncIterable<Row>): AsyncIterable<readonly Row[
 }
 
 /**
- * Joins lines to rows: an open quote continues in the next line. If the result is not a valid row, the first line is broken,
- * and the others are read without it.
+ * Joins lines to rows, because a quoted value can continue in the next line. If the result is not a valid row, the first line is
+ * broken, and the others are read without it.
  */
 async function* joinRows(lines: AsyncIterable<Line>, delimiter: string): AsyncIterable<Row> {
   const source = lines[Symbol.asyncIterator]();

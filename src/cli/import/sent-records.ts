@@ -1,6 +1,6 @@
 /**
- * The form in which records pass from one thread to another. Lists of values in the order of a table of names take a third
- * of the time of objects with members, and as JSON in a buffer they take no memory of V8 until they are needed.
+ * Serializes records for the transfer between threads. Values are lists in the order of a table of names, which takes a third of
+ * the time of objects with members. As JSON in a buffer, they take no memory on the heap of V8 until they are needed.
  */
 import type { FieldValue, FieldValues, Resource } from '../../dictionary/index.ts';
 import { ListedValues } from '../../records/listed-values.ts';
@@ -10,15 +10,15 @@ import type { AdjustmentCounts, ReadRecords } from './read-records.ts';
 
 interface SentRecord {
   readonly key: string;
-  /** In the order of the names of its resource. */
+  /** The values, in the order of the names of the resource. */
   readonly values: readonly (FieldValue | undefined)[];
-  /** Its hash; absent if it has a field that is not in use. */
+  /** The hash of the record; absent if the record has a field that is not in use. */
   readonly hash?: string | undefined;
-  /** The length of its texts in bytes, and of each in characters; absent for a child, or without a hash. */
+  /** The length of all texts of the record in bytes, and of each text in characters; absent for a child, or if there is no hash. */
   readonly texts?: { readonly bytes: number; readonly lengths: readonly number[] };
-  /** The counts that it names, which the store derives. */
+  /** The names of its counts, which the store derives. */
   readonly counts?: readonly string[];
-  /** Its children: navigation, resource, records. */
+  /** The children of the record: navigation, resource, records. */
   readonly children?: readonly (readonly [string, string, readonly SentRecord[]])[];
 }
 
@@ -26,20 +26,23 @@ interface Sent extends AdjustmentCounts {
   /** The names of the values, by resource. */
   readonly names: Readonly<Record<string, readonly string[]>>;
   readonly results: readonly (SentRecord | string)[];
-  /** The generation of the model that the records were read by. */
+  /** The generation of the model with which the records were parsed. */
   readonly generation: number;
 }
 
 /** The positions of the names of a resource's values, in the order in which they first occurred. */
 type Places = Map<string, number>;
 
-/** Records as bytes: their values as JSON, and their texts one after the other, since these are full of quotes. */
+/**
+ * Records as bytes: their values as JSON, and their texts one after the other, because JSON would have to escape all of the quotes
+ * in them.
+ */
 export interface SentBytes {
   readonly records: Uint8Array<ArrayBuffer>;
   readonly texts: Uint8Array<ArrayBuffer>;
 }
 
-/** What is found out of records for their write. */
+/** What is computed for records before they are written. */
 interface Preparing {
   /** The record with its hash, if all of its fields are in use. */
   readonly prepare: (record: ParsedRecord) => PreparedRecord | undefined;
@@ -114,7 +117,7 @@ function packRecord(
   };
 }
 
-/** A record that another thread has read. */
+/** A record that another thread has parsed. */
 class ListedRecord implements ParsedRecord {
   readonly lenient = [];
   readonly refused = [];
@@ -150,7 +153,7 @@ class ListedRecord implements ParsedRecord {
 
 const NO_CHILDREN: ParsedRecord['children'] = new Map();
 
-/** @param resource the resource with a name */
+/** @param resource returns the resource with a name */
 export function unpackRecords(
   { records: bytes, texts: bytesOfTexts }: SentBytes,
   name: string,
@@ -191,7 +194,7 @@ export function unpackRecords(
   };
 }
 
-/** The texts of these lengths that a text consists of. */
+/** Splits a text into texts of these lengths. */
 function splitByLengths(text: string, lengths: readonly number[]): string[] {
   let at = 0;
   return lengths.map((length) => {

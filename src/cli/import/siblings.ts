@@ -1,23 +1,26 @@
 /**
- * The order in which an import stores parts of other records, such as media. Each transaction moves the timestamps of the records whose
- * parts it stores, which takes longer than to store the parts, so those of one record come together, in the order of the keys in which
- * the tables are. This module reads no JSON.
+ * Orders the parts of other records, such as media, before an import stores them. A transaction also moves the timestamps of the
+ * records whose parts it stores, which takes longer than storing the parts, so the parts of one record are stored together, in the
+ * order of the keys of those records. This module parses no JSON.
  */
 import type { Resource } from '../../dictionary/index.ts';
 import type { FieldMap } from './field-names.ts';
 import { KeySet } from './key-set.ts';
 import type { RawRecord } from './record-json.ts';
 
-/** How many records are ordered at once: their bytes, and the fewest. A smaller number is stored in the order of the file. */
+/**
+ * The maximum bytes of records that are ordered at once, and the minimum number of records. Fewer records are stored in the order
+ * of the file.
+ */
 const AT_ONCE = { bytes: 128 << 20, fewest: 5000 };
 
-/** The text of a member that has no escapes. */
+/** Extracts the value of a member from a text, if the value has no escapes. */
 function readerOf(name: string): (text: string) => string | undefined {
   const member = new RegExp(`"${name}"\\s*:\\s*"([^"\\\\]*)"`);
   return (text) => member.exec(text)?.[1];
 }
 
-/** Undefined for resources without a parent, and if a map gives the names of their keys in the texts to other fields. */
+/** Undefined for a resource without a parent, and if `--map` applies to the name of its key or of its parent's key. */
 export function siblingsOf(resource: Resource, map: FieldMap): Siblings | undefined {
   const { key, parent } = resource;
   return parent === undefined || map.has(key) || map.has(parent.keyField)
@@ -25,24 +28,24 @@ export function siblingsOf(resource: Resource, map: FieldMap): Siblings | undefi
     : new Siblings(resource);
 }
 
-/** The numbers that are kept of a record: an object of each would take as much memory as its text. */
+/** How many integers are kept per record. An object per record would take as much memory as its text. */
 const NUMBERS_PER_RECORD = 5;
 const FLAGS = { counted: 1, longNumbers: 2, deep: 4 };
 
-/** Records of one resource that wait for their siblings. Texts are kept as bytes, which take no memory of V8. */
+/** Records of one resource that wait for their siblings. Texts are kept as bytes, which take no memory on the heap of V8. */
 export class Siblings {
   readonly #keyOf: (text: string) => string | undefined;
   readonly #parentOf: (text: string) => string | undefined;
   readonly #atOnce: typeof AT_ONCE;
-  /** The key of the parent of each record, and its text. */
+  /** For each record, the key of its parent, followed by its text. */
   #bytes = Buffer.alloc(0);
   #used = 0;
-  /** Of each record: where the key of its parent and its text end, its line, and what was counted in it. */
+  /** For each record: the end of its parent's key, the end of its text, its line, and what the scanner counted in it. */
   #kept: number[] = [];
-  /** What few records have besides, by their places. */
+  /** Further members, which few records have, by the position of the record in `#kept`. */
   #others = new Map<number, Omit<RawRecord, 'line' | 'text' | 'counted'>>();
   #keys = new KeySet();
-  /** Whether the order of the file decides which one of two records is kept. */
+  /** Whether the order must stay that of the file, because it decides which of two records is kept. */
   #isFixed = false;
   #waiting = 0;
 
@@ -52,18 +55,18 @@ export class Siblings {
     this.#atOnce = atOnce;
   }
 
-  /** How many records wait. */
+  /** The number of waiting records. */
   get waiting(): number {
     return this.#waiting;
   }
 
   /** @returns whether there was room for the record */
   add({ line, text, counted, ...others }: RawRecord): boolean {
-    // What cannot be read is rejected, in whatever order.
+    // A record that cannot be read is rejected, whatever the order is.
     const isFault = others.fault !== undefined;
     const [key, parent] = isFault ? [`\n${line}`, ''] : [this.#keyOf(text), this.#parentOf(text)];
     const length = Buffer.byteLength(text) + Buffer.byteLength(parent ?? '');
-    // Half of a surrogate pair has no bytes of its own.
+    // A lone surrogate cannot be encoded in UTF-8.
     if (this.#used + length > this.#atOnce.bytes || !text.isWellFormed()) return false;
     if (this.#bytes.length === 0) this.#bytes = Buffer.allocUnsafeSlow(this.#atOnce.bytes);
     if (key === undefined || parent === undefined || !this.#keys.add(key)) this.#isFixed = true;
@@ -75,7 +78,7 @@ export class Siblings {
     return true;
   }
 
-  /** Returns the records, each of which then waits no longer. */
+  /** Removes the records, and returns them in their order. */
   *take(): Iterable<RawRecord> {
     const places = Array.from(
       { length: this.#kept.length / NUMBERS_PER_RECORD },
@@ -101,7 +104,7 @@ export class Siblings {
     this.#isFixed = false;
   }
 
-  /** Where the record before ends. */
+  /** The end of the previous record. */
   #begin(place: number): number {
     return this.#kept[place - NUMBERS_PER_RECORD + 1] ?? 0;
   }

@@ -1,6 +1,6 @@
 /**
- * Drafts declarations for fields that the dictionary does not define, from all their values in the imported files. This
- * module knows nothing of files, stores and configurations.
+ * Drafts declarations for fields that the dictionary does not define, from all their values in the imported files. This module
+ * knows nothing about files, stores or configurations.
  */
 import {
   API_NAME,
@@ -144,7 +144,7 @@ export class Study {
     }
     return seen.map((each) => {
       const place = `${each.resource}.${each.api?.toLowerCase()}`;
-      // A name that can be a field's goes before those that are made for titles.
+      // A valid field name takes precedence over names that are derived from titles.
       const first = alike
         .get(place)
         ?.toSorted((a, b) => Number(a.api !== a.name) - Number(b.api !== b.name))[0];
@@ -157,7 +157,7 @@ export class Study {
   }
 }
 
-/** The name that the field of a member of files is drafted under; undefined: there is none. */
+/** The field name that is drafted for a member of a file; undefined if none can be derived. */
 const apiName = (name: string): string | undefined => (API_NAME.test(name) ? name : draftFieldName(name));
 
 function countValue(seen: FieldStatistics, value: unknown, isText: boolean): void {
@@ -174,7 +174,7 @@ function countValue(seen: FieldStatistics, value: unknown, isText: boolean): voi
     default:
       if (value === null || value === undefined) return;
       if (value instanceof LongNumber) {
-        // A number field rounds it, unless nothing of it would be left.
+        // A number field rounds the value, unless the result would be zero.
         const number = Number(value.text);
         if (!losesOnlyFraction(number) || !countNumber(seen, number, false)) countString(seen, value.text);
         return;
@@ -203,7 +203,7 @@ function countTableText(seen: FieldStatistics, text: string): boolean {
   const isNumber = isExactNumber(text) && countNumber(seen, Number(text));
   if (!isNumber && !BOOLEAN.test(text)) return false;
   if (!isNumber) seen.booleans++;
-  // Needed if other values show that the field is a text.
+  // The text is needed if other values show that the field is a text field.
   countDistinct(seen, text);
   return true;
 }

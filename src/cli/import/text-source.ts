@@ -18,11 +18,11 @@ export interface TextSource {
   readonly read: () => number;
 }
 
-/** Compressed bytes that are decompressed at once; they can expand a thousandfold. */
+/** The number of compressed bytes that are decompressed at once; they can expand a thousandfold. */
 const PACKED = 1 << 16;
-/** Bytes of a file that are read at once. */
+/** The number of bytes of a file that are read at once. */
 const PLAIN = 1 << 20;
-/** Decompressed bytes that are yielded before signals and timers are processed. */
+/** The number of decompressed bytes that are yielded before signals and timers are processed. */
 const UNPACKED = 1 << 20;
 
 /**
@@ -78,7 +78,7 @@ async function peek(
       if (failed !== undefined) throw failed.error;
       yield* { [Symbol.asyncIterator]: () => iterator };
     } finally {
-      // A reader that needs only the beginning leaves no file open.
+      // Close the file if the reader needs only the beginning.
       await iterator.return?.();
     }
   }
@@ -92,8 +92,8 @@ async function* decode(raw: AsyncIterable<Buffer>, encoding: string): AsyncItera
 }
 
 /**
- * Decompresses a file up to the first damage, and throws only then. A decoder that fails discards what it has decompressed
- * of the current chunk, so that chunk is given to another decoder again, byte by byte.
+ * Decompresses a file up to the first damage, and throws only then. A decoder that fails discards what it has decompressed of the
+ * current chunk, so another decoder decompresses that chunk again, byte by byte.
  */
 async function* decompress(raw: AsyncIterable<Buffer>, file: string): AsyncIterable<Buffer> {
   const unpacker = new Unpacker();

@@ -110,7 +110,7 @@ export function marketFiles(store: Store, rasterizer: Rasterizer): FileSource {
     open: async (path, { width, caller }) => {
       const { settings } = await store.model();
       if (settings.market === undefined) return undefined;
-      // A service of any other store starts without it.
+      // Loaded on demand, so that services without a market start without it.
       const { drawFile, RENDITIONS } = await import('plat-demo');
       const file = await drawFile(path, {
         listing: async (key) => (await store.contents('Property', { key }))[0],
