@@ -63,6 +63,8 @@ export class UsageRecorder implements SizedCache {
   /** The steps of each key that are being recorded where all processes find them. */
   readonly #sharing = new Map<string, { readonly waiting: WaitingStep[]; done: Promise<void> }>();
   readonly #closing = new AbortController();
+  /** Whether the last attempt to record failed, which is logged only the first time. */
+  #isFailing = false;
 
   constructor(keys: Pick<KeyStore, 'recordUse'>, log: Logger, shared?: SharedState) {
     this.#keys = keys;
@@ -165,9 +167,12 @@ export class UsageRecorder implements SizedCache {
     this.#pending = new Map();
     try {
       await this.#keys.recordUse(new Map([...uses].map(([id, use]) => [id, recorded(use)])));
+      this.#isFailing = false;
     } catch (error) {
       for (const [id, use] of uses) this.#pending.set(id, addUse(use, this.#pending.get(id) ?? NO_USE));
-      this.#log.warn({ err: error }, 'the use of keys could not be recorded; trying again later');
+      if (!this.#isFailing)
+        this.#log.warn({ err: error }, 'the use of keys could not be recorded; trying again until it can');
+      this.#isFailing = true;
     }
   }
 

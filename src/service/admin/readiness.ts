@@ -1,4 +1,5 @@
 /** Whether a service is ready, and what prevents it. It does not know who asks. */
+import { PlatError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import { durationText } from '../../store/time/clock-jump.ts';
 import { aheadText } from '../../store/write/bring-back.ts';
@@ -35,8 +36,9 @@ export async function problemsOf({ store, readiness }: Checked): Promise<Readonl
     await store.horizon();
     const problem = await clockProblem(store);
     if (problem !== undefined) problems.clock = problem;
-  } catch {
-    problems.store = 'the store cannot be used';
+  } catch (error) {
+    const isFull = error instanceof PlatError && error.code === 'storeFull';
+    problems.store = isFull ? 'there is no room left on the disk of the store' : 'the store cannot be used';
   }
   const trouble = store.trouble?.();
   if (trouble !== undefined) problems.store = trouble;

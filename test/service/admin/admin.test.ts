@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
+import { platError } from '../../../src/errors/index.ts';
 import type { ReadinessCheck } from '../../../src/service/admin/readiness.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { LIST_OVERHEAD } from '../../../src/service/paging/filter-index.ts';
@@ -42,10 +43,10 @@ test('/ready answers 503 with the failed checks until they pass again', async ()
   const freshness: ReadinessCheck = { name: 'freshness', check: async () => problem };
   const { clock } = service;
   const log = pino({ level: 'silent' });
-  let broken = false;
+  let broken: Error | undefined;
   const failing = new Proxy(store, {
     get(target, name) {
-      if (name === 'model' && broken) return () => Promise.reject(new Error('disk gone'));
+      if (name === 'model' && broken !== undefined) return () => Promise.reject(broken);
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },
@@ -63,8 +64,16 @@ test('/ready answers 503 with the failed checks until they pass again', async ()
   assert.deepEqual(await ready(), [503, { ready: false, problems: { freshness: problem } }]);
   problem = undefined;
   assert.deepEqual(await ready(), [200, { ready: true }]);
-  broken = true;
-  assert.deepEqual(await ready(), [503, { ready: false, problems: { store: 'the store cannot be used' } }]);
+  const storeProblem = async (error: Error): Promise<unknown> => {
+    broken = error;
+    return ready();
+  };
+  const because = (reason: string) => [503, { ready: false, problems: { store: reason } }];
+  assert.deepEqual(await storeProblem(new Error('disk gone')), because('the store cannot be used'));
+  assert.deepEqual(
+    await storeProblem(platError('storeFull', { store: '/var/market.db' })),
+    because('there is no room left on the disk of the store'),
+  );
   assert.equal((await get(`${other.addresses.admin}/live`)).status, 200);
   await other.close();
 });

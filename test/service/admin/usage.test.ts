@@ -130,8 +130,9 @@ describe('UsageRecorder', () => {
   const log = pino({ level: 'silent' });
   const whole = { from: '', reached: [], ended: true };
 
-  it('keeps use that it could not write, and adds it to the next write', async () => {
+  it('keeps use that it could not write, reports it once, and adds it to the next write', async () => {
     const recorded: ReadonlyMap<string, KeyUse>[] = [];
+    const lines: string[] = [];
     let fails = true;
     const recorder = new UsageRecorder(
       {
@@ -140,7 +141,7 @@ describe('UsageRecorder', () => {
           recorded.push(uses);
         },
       },
-      log,
+      pino({ base: null }, { write: (line: string) => void lines.push(line) }),
     );
     const noon = Date.parse('2026-06-01T12:00:00Z');
     recorder.addRequest('k_1', { rows: 10, bytes: 100, window: 'a/b' }, noon);
@@ -148,6 +149,10 @@ describe('UsageRecorder', () => {
     recorder.addRequest('k_1', { rows: 5, bytes: 50, walk: whole }, noon + 1000);
     recorder.addRequest('k_2', { rows: 1, bytes: 1 }, noon);
     await recorder.flush();
+    assert.deepEqual(
+      lines.map((line) => line.includes('the use of keys could not be recorded')),
+      [true],
+    );
     fails = false;
     await recorder.close();
     const use = { requests: 1, rows: 1, bytes: 1, lastRequestAt: '2026-06-01T12:00:00Z' };
