@@ -113,7 +113,7 @@ test('an open store, a damaged backup and a file that is not a backup change not
     [busy.code, busy.err],
     [
       1,
-      'plat: s.db is open in another process: a service, an import or a replication. End it, and restore then.\n',
+      'plat: s.db is open in another process: a service, an import or a replication. End it, then restore.\n',
     ],
   );
 
@@ -178,7 +178,7 @@ test('a store that can no longer be read is restored, and kept as a file', async
   assert.equal(existsSync(at.path('s.db-wal')), false, 'SQLite would read it as the log of the new file');
   assert.deepEqual(readFileSync(at.path(report.kept)), Buffer.alloc(100_000, 0x5a));
   assert.deepEqual(report.remarks, [
-    'the store that was there cannot be read, so it is not known whether a process had it open',
+    'the previous store cannot be read, so it is not known whether a process had it open',
   ]);
   assert.deepEqual(await prices(at, 's.db'), { 1: 1, 2: 2 });
 });

@@ -26,10 +26,7 @@ import type { ScalarType } from '../../dictionary/index.ts';
 import type { ValueType } from '../../query/tree.ts';
 import { serverPattern } from './pattern.ts';
 
-/**
- * The channel on which commits to the sequence of changes are announced. The payload is the schema of the store, since a database
- * may contain several.
- */
+/** The channel on which commits to the sequence of changes are announced. The payload is the schema of the store. */
 export const CHANGES_CHANNEL = 'plat_changes';
 
 /** The type of texts, which are compared bytewise (I1). */
@@ -45,8 +42,8 @@ export const COLUMN_TYPES: Readonly<Record<StoredKind, string>> = {
 };
 
 /**
- * The tables of listings and of parts of records are large, so they may be partitioned by originating system. Agents, offices and
- * all others are not: pages of listings look up each of their agents.
+ * Whether a table is partitioned by originating system in a partitioned store: the tables of listings and of parts of records are
+ * large. Agents, offices and all others are not partitioned, since pages of listings look up each of their agents.
  */
 export const isPartitioned = ({ resource, systemSource }: ResourceLayout): boolean =>
   resource.name === 'Property' || systemSource === 'parent';
@@ -81,7 +78,7 @@ const NOTHING: Readonly<Partial<Record<ValueType, Sql>>> = {
 const nothing = (type: ValueType): Sql => NOTHING[type] ?? sql`NULL::text`;
 
 const quoted = (value: Sql): Sql => sql`coalesce(to_json((${value})::text)::text, 'null')`;
-/** In the range in which the server writes a number as JavaScript does, its own text takes less time. */
+/** In the range in which the server writes a number as JavaScript does, its own conversion is faster. */
 const numberText = (value: Sql): Sql =>
   sql`CASE WHEN abs(${value}) < 1e15 AND (abs(${value}) >= 1e-4 OR ${value} = 0) THEN (${value})::text ELSE plat_number_text(${value}) END`;
 const number = (value: Sql): Sql => sql`coalesce(${numberText(value)}, 'null')`;
@@ -121,7 +118,7 @@ function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (j
 /** Adding zero converts negative zero to zero. */
 const whole = (value: Sql): Sql => sql`(trunc((${value})::float8) + 0)`;
 
-/** The types that a text is cast to by a function. */
+/** The types that a function casts texts to. */
 const READ_FROM_TEXT = new Set<ValueType>(['integer', 'decimal', 'boolean', 'date', 'timestamp', 'time']);
 
 const calls: EngineFunctions = {
@@ -162,7 +159,7 @@ const PLAIN_IN_URL = "[A-Za-z0-9_.!~*''()-]";
 const TEXT_IN_LIST = '"([^"\\\\\\u0001-\\u001f]|\\\\["\\\\/bfnrt]|\\\\u[0-9a-fA-F]{4})*"';
 const LIST = `^\\[(${TEXT_IN_LIST}(,${TEXT_IN_LIST})*)?\\]$`;
 
-/** PostgreSQL returns at most 1664 columns, and a page has some besides its text. */
+/** PostgreSQL returns at most 1664 columns, and a page has some in addition to its text. */
 const MOST_COLUMNS = 1600;
 
 export const postgresDialect = dialectOf({
@@ -179,7 +176,7 @@ export const postgresDialect = dialectOf({
   member: (object, member) => sql`((${object})::json -> ${constantText(member)})::text`,
   textList: (texts) => ({ ...sql`json_build_array(${join(texts, ', ')})`, texts }),
   bytes: (text) => text,
-  // Joining the texts of a record costs the server a third of a page, and the process next to nothing.
+  // Joining the texts of a record costs the server a third of the time of a page, and this process next to nothing.
   markedText: (text) => {
     const texts = concatenatedTexts(text);
     return texts.length <= MOST_COLUMNS ? join(texts, ', ') : sql`${text} AS x`;
@@ -187,7 +184,7 @@ export const postgresDialect = dialectOf({
   aggregateTexts: (text, by = ',') => sql`string_agg(${text}, ${constantText(by)})`,
   aggregateIntegers: (number) => sql`string_agg(CAST(${number} AS TEXT), ',')`,
   selectTexts: (rows) => rows,
-  // The reader processes large rows one by one, and omits the one that shows that more follow. For small rows, joining them on the
+  // The process reads large rows one by one, and omits the one that shows that more follow. For small rows, joining them on the
   // server costs less than the driver's overhead per row.
   page: (rows, limit, areSmall, follows) =>
     areSmall
@@ -208,9 +205,7 @@ export const postgresDialect = dialectOf({
   inListOrder: (alias) => sql` ORDER BY ${column(alias, 'position')}`,
   announcement: sql`pg_notify(${constantText(CHANGES_CHANNEL)}, current_schema()::text)`,
   objectTable: (objects, alias, columns) => {
-    const typed = [...columns].map(
-      ([column, kind]) => sql`${name(column)} ${{ parts: [COLUMN_TYPES[kind]] }}`,
-    );
+    const typed = [...columns].map(([key, kind]) => sql`${name(key)} ${{ parts: [COLUMN_TYPES[kind]] }}`);
     return sql`json_to_recordset(${objects}::json) AS ${name(alias)}(${join(typed, ', ')})`;
   },
   oneOf: (value, texts) => sql`${value} = ANY(${bindTexts(texts)})`,
@@ -237,10 +232,7 @@ export const postgresDialect = dialectOf({
   deadline: undefined,
 });
 
-/**
- * The dialect of a store whose large tables are partitioned by originating system: a join to a row looks only into the partition of
- * that row.
- */
+/** The dialect of a store with partitions: a join to a row searches only the partition of that row. */
 export const partitionedDialect: Dialect = {
   ...postgresDialect,
   sameSystem: (layout, alias, other) => {

@@ -39,7 +39,7 @@ async function indexFaults(session: ServerSession, model: StoreModel): Promise<F
     ...invalid.map(
       ({ name }): FileFault => ({ what: `the index ${String(name)} is not valid`, kind: 'structure' }),
     ),
-    // Without them, a repair cannot write.
+    // Without these indexes, a repair cannot write.
     ...lacking(OWN_INDEXES.keys(), 'tables'),
     ...lacking(await recordIndexes(session, model), 'structure'),
   ];
@@ -59,11 +59,11 @@ async function indexFaults(session: ServerSession, model: StoreModel): Promise<F
 
 const recordTables = (model: StoreModel) => storedLayouts(model).flatMap((layout) => storedTables(layout));
 
-/** A table, or its partitions: the index of a partitioned table cannot be made anew in a transaction. */
+/** A table, or its partitions: the index of a partitioned table cannot be rebuilt in a transaction. */
 const LEAVES = `SELECT coalesce(t.relid, c.oid)::regclass::text AS name FROM pg_class c
   LEFT JOIN pg_partition_tree(c.oid::regclass) t ON t.isleaf WHERE c.oid = $1::regclass`;
 
-/** The steps that make the indexes of all records anew. */
+/** The steps that rebuild the indexes of all records. */
 export const reindexings = (model: StoreModel) =>
   recordTables(model).map((table) => async ({ rows, run }: ServerSession) => {
     for (const { name } of await rows(LEAVES, [table.name])) await run(`REINDEX TABLE ${name}`);

@@ -1,7 +1,8 @@
 /**
- * Translates regular expressions of queries, which are RE2's (src/query/regular-expression.ts), to those of PostgreSQL, which have
- * other escapes, other classes and other case rules. RE2JS parses them and resolves all of that, as for the functions of
- * `compile/functions.ts`, so every engine finds the same texts. Its tree is not documented: what is not as expected is an error.
+ * Translates the regular expressions of queries, which are RE2's (src/query/regular-expression.ts), to those of PostgreSQL, which
+ * have other escapes, classes and case rules. RE2JS parses them and resolves all of that, as for the functions of
+ * `compile/functions.ts`, so every engine finds the same texts. Its tree is not documented, so anything unexpected in it is an
+ * error.
  */
 import { RE2JS, RE2Set } from 're2js';
 
@@ -88,8 +89,8 @@ function classText(runes: Iterable<number>): string {
 }
 
 /**
- * A letter in each of its cases: RE2JS lists them in a class, which remains one since another character is in it. With the first two
- * characters, which are no letters, that character would form one range.
+ * A letter in each of its cases. RE2JS lists them in a class, which stays a class only if it contains another character: U+0000 or
+ * U+0001, which are not letters. For these two, that would form a range.
  */
 const inAnyCase = (point: number): string =>
   point <= 1

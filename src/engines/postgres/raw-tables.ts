@@ -20,7 +20,6 @@ import { writeSessionOn } from './writing/writer.ts';
 
 /**
  * The tables of the store in a schema, which is created if it does not exist.
- *
  * @param partitions the partition key of large tables, if they are created
  */
 export async function postgresTables(text: string, partitions?: PartitionField): Promise<RawTables> {

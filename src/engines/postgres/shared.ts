@@ -59,7 +59,7 @@ const FIND = `SELECT id, of_order, open_window, ids, ${SERVER_CLOCK} - made AS a
   WHERE name = $1 AND ${IS_VALID}`;
 const IS_CURRENT = `SELECT 1 FROM plat_filter_lists WHERE name = $1 AND id = $2 AND ${IS_VALID}`;
 
-/** The size of a row besides its ids, in bytes. */
+/** The size of a row without its ids, in bytes. */
 const ROW_BYTES = 250;
 
 const KEEP = `INSERT INTO plat_filter_lists AS kept
@@ -72,8 +72,8 @@ const KEEP = `INSERT INTO plat_filter_lists AS kept
   RETURNING 1`;
 
 /**
- * Sums up the sizes of the lists of each key, the newest first, and then those of all keys in the order of these sums. What exceeds
- * the limit are therefore the older lists of the keys with the most, and a key with few lists loses none.
+ * Adds up the sizes of the lists of each key, beginning with the newest, and then those of all keys in the order of these sums. The
+ * lists beyond the limit are therefore the older ones of the keys with the most lists, and a key with few lists loses none.
  */
 const DROP_EXCESS = `DELETE FROM plat_filter_lists l USING (
     SELECT name, id, expires, made, sum(bytes) OVER (ORDER BY own, made DESC, name) AS total FROM (
@@ -96,7 +96,7 @@ const RETURN_REQUESTS = `UPDATE plat_request_windows w SET used = greatest(0, w.
   FROM json_to_recordset($1) AS r(key text, window_ends bigint, requests bigint)
   WHERE w.key = r.key AND w.ends = r.window_ends`;
 
-/** What the processes of one store share, in tables of the server and by the server's clock. */
+/** The state that the processes of one store share, in tables of the server and by the server's clock. */
 export function postgresShared(
   rows: (text: string, values: readonly Bindable[]) => Promise<readonly Row[]>,
 ): SharedState {
@@ -170,7 +170,7 @@ export function postgresShared(
 const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 
-/** Bytes in the text form of PostgreSQL: `\x` and two digits each. */
+/** Parses bytes in PostgreSQL's text form: `\x` and two digits each. */
 function idsOf(text: string): Uint32Array {
   const ids = new Uint32Array((text.length - 2) / 8);
   bytesOf(ids).write(text.slice(2), 'hex');

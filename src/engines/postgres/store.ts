@@ -66,10 +66,9 @@ async function postgresEngine(
   const { write: statement, connect } = patience;
   await using taken = new AsyncDisposableStack();
   const writing = taken.use(new StorePool(address, { statement, connect }));
-  if (
-    (await withSession(writing, (session) => requiredPreparation(session, address, options))) !== undefined
-  ) {
-    // Without a time limit, since a migration may take long.
+  const preparation = await withSession(writing, (session) => requiredPreparation(session, address, options));
+  if (preparation !== undefined) {
+    // This pool has no time limit, since a migration may take long.
     await using pool = new StorePool(address, { connect });
     await prepareStore(pool, address, options, clock);
   }
@@ -96,8 +95,7 @@ async function postgresEngine(
     ask: () => state.ask(),
     timeState: () => state.ask(),
     look: (tokenHash) => state.look(tokenHash),
-    // With standbys, nothing is assumed: a standby is read from once it has caught up with the primary, which must be queried for
-    // its position.
+    // With standbys, nothing is assumed: each read must query the primary anyway, for the position that a standby must have.
     assume: (live, tokenHash) => (readServers.any ? undefined : state.assume(live, tokenHash)),
     ...readsOn({ address, dialect, state, lanes, readServers }),
     async *stream(statement) {

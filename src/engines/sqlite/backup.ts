@@ -14,7 +14,7 @@ import { sessionOn } from './session.ts';
 
 type Options = Parameters<WriteBackup>[2];
 
-/** @param write fills the file, which exists and is empty */
+/** @param write fills the file, which already exists and is empty */
 export async function backupFile(
   file: string,
   { source, onProgress }: Options,

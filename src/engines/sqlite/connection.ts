@@ -63,8 +63,8 @@ export function connect(options: ConnectionOptions): Connection {
 }
 
 /**
- * The rows of a statement. If a damaged row contains a number that plat never writes and JavaScript cannot represent, all integers
- * are returned as bigints; a statement that writes has done so by then and is not repeated.
+ * Reads the rows of a statement. If a damaged row contains a number that plat never writes and JavaScript cannot represent, all
+ * integers are returned as bigints; a statement that writes is not repeated for this, since it has already written.
  */
 export function readRows(
   { database, prepare }: Pick<Connection, 'database' | 'prepare'>,

@@ -1,4 +1,6 @@
-/** The file of a store: what lies at a path, and how a file is created, gets the tables of a store, and is migrated. */
+/**
+ * The file of a store: detects what is at a path, creates a file with the tables of a store, and migrates it.
+ */
 import { existsSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { platError } from '../../errors/index.ts';
@@ -51,14 +53,14 @@ export function inspect(path: string): StorePresence {
   const layout = layoutOf(database);
   if (layout > LAYOUT_VERSION) throw new LayoutTooNew(layout);
   if (!hasTables || layout === 0) return 'empty';
-  // Readers never wait for a writer with a write-ahead log. A copy made by SQLite (`VACUUM INTO`) has none, and someone
-  // may have turned it off.
+  // With a write-ahead log, readers never wait for a writer. A copy made by SQLite (`VACUUM INTO`) has no such log, and someone may
+  // have turned it off.
   const mode = database.prepare('PRAGMA journal_mode').get()?.journal_mode;
   if (mode !== 'wal') database.exec('PRAGMA journal_mode = WAL');
   return layout < LAYOUT_VERSION ? 'older store' : 'store';
 }
 
-/** The same for a caller that needs a store. @param mayMake whether there may be none yet */
+/** Like `inspect`, but requires a store. @param mayMake whether it may not exist yet */
 export const inspectStore = (path: string, mayMake = false) => mustBeStore(path, inspect(path), mayMake);
 
 /** A typical record fits into a page without overflow (docs/performance.md). */
@@ -68,7 +70,6 @@ const CREATE_TIMEOUT = 30_000;
 
 /**
  * Creates a file with only a header and a write-ahead log, unless another process was faster.
- *
  * @returns the names under which the log of a deleted file is kept
  * @throws PlatError `storeDenied` if a process has a deleted file of this name open
  */
@@ -112,7 +113,7 @@ export function takeTurn(path: string): Disposable {
 /** SQLITE_READONLY_DBMOVED, and SQLITE_IOERR_FSTAT. */
 const UNLINKED_CODES = new Set<unknown>([1032, 1802]);
 
-/** Creates a store, unless another process was faster. @returns as `makeFile` does */
+/** Creates a store, unless another process was faster. @returns the result of `makeFile` */
 export async function createStore(
   path: string,
   settings: StoreSettings,
@@ -134,14 +135,14 @@ export async function createStore(
 }
 
 /**
- * Migrates a file of an older layout, once, under the write lock: new tables and indexes are created, empty (plat_changes) or, for
- * the word index, with the words of all stored records. An error leaves the file unchanged.
+ * Migrates a file of an older layout, once, under the write lock: creates new tables and indexes, which are empty (plat_changes) or
+ * contain the words of all stored records (the word index). An error leaves the file unchanged.
  */
 export async function migrateStore(path: string): Promise<void> {
   using connection = connect({ path, readOnly: false, busyTimeout: LOCK_TIMEOUT, cacheMegabytes: 64 });
   const { database } = connection;
   await underLock(connection, async () => {
-    // Another process was faster.
+    // Another process has already migrated the file.
     if (layoutOf(database) === LAYOUT_VERSION) return;
     extendChanges(database);
     const session = sessionOn(connection);

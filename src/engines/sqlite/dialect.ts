@@ -41,7 +41,7 @@ const computedForms: Partial<JsonForms> = {
 };
 
 /**
- * A value of a type that no writer stores, as in a damaged row, makes the statement fail. Texts sort before blobs, which is the
+ * Makes the statement fail for a value of a type that no writer stores, as in a damaged row. Texts sort before blobs, which is the
  * cheapest way to distinguish them from blobs and nulls.
  */
 function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (json: Sql) => Sql): Sql {
@@ -67,8 +67,8 @@ function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (j
 }
 
 /**
- * A number in JavaScript's form, its shortest text. A text of at most 15 digits that equals the number is its shortest, unless it
- * has a fraction of zero or an exponent; all others need a JavaScript function, which is slower.
+ * A number as JavaScript writes it, in its shortest form. A text of at most 15 digits that equals the number is the shortest,
+ * unless it has a fraction of zero or an exponent; all others need a JavaScript function, which is slower.
  */
 const realText = (value: Sql): Sql =>
   sql`CASE WHEN abs(${value}) BETWEEN 0.001 AND 1e14 AND length(CAST(${value} AS TEXT)) <= 16 AND CAST(CAST(${value} AS TEXT) AS REAL) = ${value} AND CAST(${value} AS INTEGER) <> ${value} THEN CAST(${value} AS TEXT) ELSE plat_number_text(${value}) END`;
@@ -78,9 +78,8 @@ const whole = (value: Sql): Sql => sql`CAST(${value} AS INTEGER)`;
 function substring(text: Sql, start: Sql, count: Sql | undefined): Sql {
   const [from, more] = start.parts;
   const known = typeof from === 'object' && more === undefined ? from.bound : undefined;
-  if (typeof known !== 'number' || known < 0) {
+  if (typeof known !== 'number' || known < 0)
     return sql`plat_substring(${text}, ${start}, ${count ?? sql`9e15`})`;
-  }
   const first = whole(bind(known + 1));
   return count === undefined
     ? sql`substr(${text}, ${first})`
@@ -112,13 +111,13 @@ const casts: EngineCasts = {
   whole,
 };
 
-/** The literals are infinite. */
+/** The two literals are the infinities. */
 const finite = (number: Sql): Sql => sql`nullif(nullif(${number}, 9e999), -9e999)`;
 
 /** The texts of a response joined to one value, which the driver returns as bytes. */
 const JOINED = sql`CAST(group_concat(x, ',') AS BLOB)`;
 
-/** SQLite plans a statement again at each execution if its plan may depend on a bound value, as on that of a bare limit. */
+/** SQLite plans a statement again at each execution if its plan may depend on a bound value, such as a bare limit. */
 const limit = (most: Sql): Sql => sql` LIMIT ${most} + 0`;
 
 export const sqliteDialect = dialectOf({
@@ -131,11 +130,10 @@ export const sqliteDialect = dialectOf({
   encodePathSegment: (text) => sql`plat_in_path(${text})`,
   encodeForUrl: (text) => sql`plat_in_path(${text})`,
   member: (object, member) => sql`(${object} -> ${constantText(member)})`,
-  textList: (texts) =>
-    sql`json_array(${join(
-      texts.map((text) => sql`CAST(${text} AS TEXT)`),
-      ', ',
-    )})`,
+  textList: (texts) => {
+    const list = texts.map((text) => sql`CAST(${text} AS TEXT)`);
+    return sql`json_array(${join(list, ', ')})`;
+  },
   bytes: (text) => sql`CAST(${text} AS BLOB)`,
   markedText: (text) => sql`${text} AS x`,
   aggregateTexts: (text, by = ',') => sql`group_concat(${text}, ${constantText(by)})`,
@@ -156,9 +154,7 @@ export const sqliteDialect = dialectOf({
   // The list is the outer loop, so its members come in order.
   inListOrder: () => sql``,
   objectTable: (objects, alias, columns) => {
-    const members = [...columns.keys()].map(
-      (column) => sql`value ->> ${constantText(column)} AS ${name(column)}`,
-    );
+    const members = [...columns.keys()].map((key) => sql`value ->> ${constantText(key)} AS ${name(key)}`);
     return sql`(SELECT ${join(members, ', ')} FROM jsonb_each(${objects})) AS ${name(alias)}`;
   },
   oneOf: (value, texts) => sql`${value} IN (SELECT value FROM json_each(${bindTexts(texts)}))`,
@@ -187,7 +183,7 @@ export const sqliteDialect = dialectOf({
   },
   deadline: {
     ofValues: sql`plat_deadline()`,
-    // A call costs a scan more than its conditions, so it is made for one row in 61.
+    // The call takes longer than the conditions of a scan, so it is made for one row in 61.
     ofRows: (id) => sql`(${id} % 61 <> 0 OR plat_deadline())`,
   },
 });

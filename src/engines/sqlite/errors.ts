@@ -10,15 +10,15 @@ import { DEADLINE_MESSAGE } from './functions.ts';
 const TOO_BIG = 18;
 const NOT_A_DATABASE = 26;
 
-/** Seconds after which a client may retry, with the next process. */
+/** Seconds after which a client may retry with the next process. */
 const RETRY_AFTER_SECONDS = 5;
 
 const CLOSED: Trouble = { kind: 'unavailable', retryAfter: RETRY_AFTER_SECONDS };
 const UNWRITTEN: Trouble = { kind: 'damaged', reason: 'a column contains a value that plat never writes' };
 
 /**
- * What messages of SQLite and node:sqlite mean, wherever they occur in the text of an error. Values that no writer of plat stores
- * are not in `damageIn`, since it is unknown whether a request can cause one; requests contain no JSON.
+ * The meaning of messages of SQLite and node:sqlite, wherever they occur in the text of an error. `damageIn` does not include
+ * values that plat never writes, since it is unknown whether a request can cause one; requests contain no JSON.
  */
 const MESSAGES: readonly (readonly [text: string, trouble: Trouble])[] = [
   [DEADLINE_MESSAGE, { kind: 'timed-out' }],
@@ -49,12 +49,11 @@ export const damageIn = (error: unknown): string | undefined => damageOf(error, 
 
 function damageInFile(error: unknown): string | undefined {
   if (isMissing(error)) return `there is ${error.message}`;
-  // A header that names a form of the schema that SQLite never wrote.
+  // The header names a schema format that SQLite never wrote.
   if (messageOf(error) === 'unsupported file format') return HEADER;
   return DAMAGE.get(extendedCode(error)) ?? DAMAGE.get(resultCode(error));
 }
 
-/** The extended result code. */
 export function extendedCode(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode : undefined;
@@ -65,13 +64,13 @@ function resultCode(error: unknown): number | undefined {
   return code === undefined ? undefined : code & 0xff;
 }
 
-/** Why SQLite cannot store a record. */
+/** Explains why SQLite cannot store a record. */
 export const refusalOf = (error: unknown): string | undefined =>
   resultCode(error) === TOO_BIG ? 'The store cannot hold it: a text is too long' : undefined;
 
 export const isBusy = (error: unknown): boolean => TROUBLES.get(resultCode(error))?.kind === 'busy';
 
-/** SQLite's error as the user gets it; an unknown one is returned unchanged. */
+/** Translates SQLite's error for the user; an unknown one is returned unchanged. */
 export const translateError = (error: unknown, store: string, seconds: number): unknown =>
   explainError(error, { store, seconds, holder: () => describeWriter(store) }, (own) =>
     troubleIn(own, store),

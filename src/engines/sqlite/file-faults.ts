@@ -1,7 +1,4 @@
-/**
- * Checks the physical structure of a file: pages, indexes and the word index. This module knows nothing of the content of
- * records.
- */
+/** Checks the physical structure of a file: pages, indexes and the word index. It knows nothing of the content of records. */
 import { DatabaseSync } from 'node:sqlite';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { Structure } from '../../store/check/check-store.ts';
@@ -34,7 +31,7 @@ const FAULTS = `PRAGMA integrity_check(${MOST})`;
 const OF_AN_INDEX =
   /^(row \S+ missing from index|wrong # of entries in index|non-unique entry in index|malformed inverted index)/;
 
-/** What the engine reports about its own pages and indexes. */
+/** The faults that SQLite finds in its own pages and indexes. */
 function findPageFaults({ database }: Connection): FileFault[] {
   const fault = (what: string): FileFault => ({ what, kind: OF_AN_INDEX.test(what) ? 'structure' : 'pages' });
   try {
@@ -48,19 +45,16 @@ function findPageFaults({ database }: Connection): FileFault[] {
   }
 }
 
-/** Indexes, triggers and the tables of the index of words; all others are tables of every engine. */
+/** Indexes, triggers and the tables of the word index; all others are tables of every engine. */
 const SCHEMA = `SELECT concat(type, ' ', name) AS what FROM sqlite_schema
   WHERE (type IN ('index', 'trigger') OR type = 'table' AND name LIKE '%_words%') AND name NOT LIKE 'sqlite_%'`;
 
-const schemaOf = (database: DatabaseSync): Set<string> =>
-  new Set(
-    database
-      .prepare(SCHEMA)
-      .all()
-      .map(({ what }) => `there is no ${String(what)}`),
-  );
+function schemaOf(database: DatabaseSync): Set<string> {
+  const found = database.prepare(SCHEMA).all();
+  return new Set(found.map(({ what }) => `there is no ${String(what)}`));
+}
 
-/** Compares a schema with that of a new store. */
+/** Compares the schema with that of a new store. */
 function findMissing(database: DatabaseSync, model: StoreModel): Set<string> {
   using reference = new DatabaseSync(':memory:');
   registerFunctions(reference);

@@ -1,7 +1,7 @@
 /**
  * Distinguishes a backup from its original. SQLite assumes that any log (`-wal`) next to a file belongs to it, so a backup that
- * replaces a store by hand would receive later changes of the original. A backup has its own id, so the ids read with and without
- * the log then differ. This module knows nothing else about a store.
+ * replaces a store by hand would receive later changes of the original. A backup has its own id, so in that case the id read with
+ * the log differs from the one read without it. This module knows nothing else about a store.
  */
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';

@@ -3,10 +3,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { FUNCTIONS, NUMBER_FUNCTIONS } from '../../compile/functions.ts';
 import { fileUrl } from '../../store/files/file-signature.ts';
 
-/** Thrown within a statement whose time is up, which ends it. */
+/** The message of the error that ends a statement whose time is up. */
 export const DEADLINE_MESSAGE = 'plat: the time of this statement is up';
 
-/** When the running statement must end, on the clock of `performance.now()`. */
+/** The time at which the running statement must end, on the clock of `performance.now()`. */
 export interface Deadline {
   end: number;
 }

@@ -11,10 +11,7 @@ import { queryRows } from './session.ts';
 
 const STATE = metaRows('generation', ...TIMES);
 
-/**
- * The state between two commits. A value that is read later may be newer than the others; it is then read again after the next
- * check.
- */
+/** The state between two commits. A key that is read later may be newer than `meta`; the next check then reads both again. */
 interface CachedState {
   /** The number of the commit. */
   readonly commit: number;
@@ -23,7 +20,7 @@ interface CachedState {
   readonly key: (tokenHash: string) => KeyRecord | undefined;
 }
 
-/** @param connection one that never writes, because its own commits would not be detected */
+/** @param connection a connection that never writes, because `data_version` does not show its own commits */
 export function makeStateReader(connection: Connection): () => CachedState {
   const version = connection.database.prepare('PRAGMA data_version');
   version.setReturnArrays(true);

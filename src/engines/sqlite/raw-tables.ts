@@ -14,11 +14,7 @@ import { rebuildWordIndex } from './word-index.ts';
 /** Milliseconds to wait for another process: readers do not wait, and another copy takes much longer. */
 const PATIENCE = 2000;
 
-/**
- * The tables of the store in a file.
- *
- * @param create whether to create the file if it does not exist
- */
+/** The tables of the store in a file. @param create whether to create the file if it does not exist */
 export function sqliteTables(path: string, create: boolean): RawTables {
   try {
     const found = inspect(path);

@@ -1,15 +1,12 @@
-/** What a restore needs from the SQLite engine (store/files/restore.ts). */
+/**
+ * The operations of the SQLite engine for a restore (store/files/restore.ts).
+ */
 import { copyFileSync, existsSync } from 'node:fs';
 import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { platError } from '../../errors/index.ts';
 import { makePrivateFile } from '../../store/files/private-file.ts';
-import {
-  type FileEngine,
-  type LockedStore,
-  type ReplacedStore,
-  readReplacedStore,
-} from '../../store/files/restore.ts';
+import { type FileEngine, type LockedStore, readReplacedStore } from '../../store/files/restore.ts';
 import { connect } from './connection.ts';
 import { inspectStore, takeTurn } from './create.ts';
 import { damageIn, isBusy, translateError } from './errors.ts';
@@ -26,7 +23,7 @@ export const sqliteFiles: FileEngine = {
 /** Locks the store's file for this process. A damaged or missing file cannot be locked. */
 async function occupy(path: string): Promise<LockedStore> {
   using taken = new DisposableStack();
-  const occupied = (before: ReplacedStore | undefined, ...remarks: string[]): LockedStore => {
+  const occupied = (before: LockedStore['before'], ...remarks: string[]): LockedStore => {
     const held = taken.move();
     return { before, remarks, release: () => held.dispose() };
   };
@@ -39,25 +36,20 @@ async function occupy(path: string): Promise<LockedStore> {
     connection.database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
     return occupied(await readReplacedStore(sessionOn(connection)));
   } catch (error) {
-    if (isBusy(error)) {
-      throw platError('failed', {
-        reason: `${path} is open in another process: a service, an import or a replication. End it, and restore then.`,
-      });
-    }
+    const reason = `${path} is open in another process: a service, an import or a replication. End it, then restore.`;
+    if (isBusy(error)) throw platError('failed', { reason });
     if (damageIn(error) === undefined) throw translateError(error, path, 0);
   }
-  return occupied(
-    undefined,
-    'the store that was there cannot be read, so it is not known whether a process had it open',
-  );
+  const remark = 'the previous store cannot be read, so it is not known whether a process had it open';
+  return occupied(undefined, remark);
 }
 
-/** Includes the content of the log of a file that was copied by hand. */
+/** Copies a backup, including the log of a file that was copied by hand. */
 async function copyBackup(backup: string, partial: string): Promise<void> {
   try {
     const [log, index, journal] = ['-wal', '-shm', '-journal'].map((end) => existsSync(`${backup}${end}`));
     if (log === true && index !== true && journal !== true) {
-      // No process has it open, and SQLite would write an index of the log next to it.
+      // No process has the backup open, and SQLite would write an index of the log next to it.
       copyFileSync(backup, partial);
       makePrivateFile(`${partial}-wal`); // a copy would have the mode of its original
       copyFileSync(`${backup}-wal`, `${partial}-wal`);
@@ -70,9 +62,7 @@ async function copyBackup(backup: string, partial: string): Promise<void> {
   }
 }
 
-/**
- * @param isWhole whether the file is complete without a log, so that nothing is written next to it, and its disk may be read-only
- */
+/** @param isWhole whether the file is complete without a log: nothing is then written next to it, and its disk may be read-only */
 async function copyThrough(backup: string, partial: string, isWhole: boolean): Promise<void> {
   const address = pathToFileURL(backup);
   if (isWhole) address.searchParams.set('immutable', '1');

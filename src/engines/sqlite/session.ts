@@ -1,8 +1,7 @@
 /**
- * The session of a connection to a file, for the store's shared modules. SQLite answers synchronously. Nothing is written by the
- * `run` of a statement, which also returns the last row id: that of a word index may exceed JavaScript's safe integers.
+ * The session of a connection to a file, for the store's shared modules. SQLite answers synchronously. Statements that write use
+ * `get`, because `run` also returns the last row id: that of a word index may exceed JavaScript's safe integers.
  */
-
 import { render, type Sql } from '../../compile/fragment.ts';
 import type { Row, Session } from '../../store/session.ts';
 import type { WriteSession } from '../../store/write/write-session.ts';
@@ -10,7 +9,6 @@ import { bindings, type Connection, readRows, toBindable } from './connection.ts
 import { sqliteDialect } from './dialect.ts';
 import { indexWords } from './word-index.ts';
 
-/** The rows of a statement. */
 export function queryRows(connection: Connection, statement: Sql): readonly Row[] {
   const made = render(statement, sqliteDialect.placeholder);
   return readRows(connection, made.text, bindings(made));
@@ -29,7 +27,7 @@ export const sessionOn = (connection: Connection): Session => ({
   run: async (statement) => run(connection, statement),
 });
 
-/** The same for a connection that holds the write lock. */
+/** The session of a connection that holds the write lock. */
 export const writeSessionOn = (connection: Connection): WriteSession => ({
   ...sessionOn(connection),
   async replace(table, { by }, columns, rows) {

@@ -34,26 +34,25 @@ import { LOCK_TIMEOUT, tryLock, underLock } from './transaction.ts';
 export interface SqliteStoreOptions extends EngineOptions {
   readonly path: string;
   /**
-   * Threads that read pages, and threads for unbounded work (searches, counts, sorts). 0: everything runs on the
-   * calling thread, as in commands and simulations.
+   * The number of threads that read pages, and of those for unbounded work (searches, counts, sorts). 0: the calling thread does
+   * this, as in commands and simulations.
    */
   readonly pageReaders?: number;
   readonly searchReaders?: number;
-  /** Threads that check rows, for verifying a whole copy; 0: the calling thread does. */
+  /** The number of threads that check rows, for verifying a whole copy; 0: the calling thread does this. */
   readonly checkers?: number;
   /**
-   * The page caches of the connections of the calling thread: of the one that writes, and of the one that reads if no threads do. A
-   * consumer, which reads little, needs less than a service.
+   * The sizes of the page caches of the calling thread: for its writing connection, and for its reading connection if no threads
+   * read. A consumer reads little, so it needs less than a service.
    */
   readonly cacheMegabytes?: Readonly<Record<'writing' | 'reading', number>>;
 }
 
 const CACHE_MEGABYTES = { writing: 64, reading: 64 };
 /**
- * In a service, several connections have a cache, each of which is emptied by every commit of another connection, and the
- * system caches the file for all of them: pages in the order of the keys are read once, those of lists lead through the index of
- * ids (8 MB for 300,000 listings), a search reads a part of an index, or a table that is larger than any cache, and a record by
- * key is a single page of the file.
+ * In a service, several connections have a page cache, which every commit of another connection empties, and the system caches the
+ * file for all of them. Pages in key order are read once; pages of lists use the index of ids (8 MB for 300,000 listings); a search
+ * reads part of an index, or a table larger than any cache; a record by key is a single page of the file.
  */
 const SERVING_CACHE_MEGABYTES = { pages: 20, searches: 12, records: 8 };
 
@@ -69,7 +68,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-/** Creates the store if there is none, and migrates one of an older layout. */
+/** Creates the store if it does not exist, and migrates a store of an older layout. */
 async function prepareFile({ path, create, onCreate }: SqliteStoreOptions, clock: Clock): Promise<void> {
   const found = inspectStore(path, create !== undefined);
   if (found === 'older store') await migrateStore(path);
@@ -134,7 +133,7 @@ async function sqliteEngine(
     pages: threads('pages', pageReaders, SERVING_CACHE_MEGABYTES.pages),
     searches: threads('searches', searchReaders, SERVING_CACHE_MEGABYTES.searches),
   };
-  // The verification is the only caller, so it may use all threads.
+  // The check of a copy is the only caller, so it may use all threads.
   const checking = threads('pages', checkers, cacheMegabytes.reading);
   taken.move(); // the engine closes them
 
@@ -207,8 +206,7 @@ async function sqliteEngine(
     explain: (error) => translateError(error, path, 0),
     async close() {
       await Promise.all([pools.pages?.close(), pools.searches?.close(), checking?.close()]);
-      // The connection that is closed last checkpoints the log into the file, unless it may not write because the file
-      // was replaced.
+      // The connection that is closed last checkpoints the log into the file, unless the file was replaced and may not be written.
       const [first, last] = file.isLost() ? [write, main] : [main, write];
       for (const connection of [first, probe, last]) connection.close();
     },

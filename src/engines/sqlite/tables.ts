@@ -44,10 +44,9 @@ const REFUSAL =
   "SELECT RAISE(ABORT, 'a newer plat has migrated the store: end this process, and use the newer one');";
 
 /**
- * Refuses the transactions of a process with a plat from before layout 3 that still has the file open: it would not update the
- * search tables and the sequence of changes. (Every transaction that changes records or settings counts itself.) Entries in the
- * form of layout 3, which lack what happened, are refused as well, before SQLite reports them as incomplete, which would look like
- * damage.
+ * Refuses the transactions of a version of plat from before layout 3 that still has the file open: it would not update the search
+ * tables and the sequence of changes. (Every transaction that changes records or settings counts itself.) Entries in the form of
+ * layout 3, which lack a kind, are also refused, before SQLite reports them as incomplete, which would look like damage.
  */
 const REFUSE_OLDER = `CREATE TRIGGER IF NOT EXISTS plat_older_writers BEFORE UPDATE ON plat_meta
   WHEN new.name = 'changes' AND new.value IS NOT (SELECT value FROM plat_meta WHERE name = '${LOGGED_CHANGES}')
@@ -61,7 +60,7 @@ export const OWN_TABLE_STATEMENTS = [
   REFUSE_OLDER,
 ].join('\n');
 
-/** Makes all tables and views, or what they lack. */
+/** Creates all tables and views, or adds what is missing. */
 export function applyTables(database: DatabaseSync, model: StoreModel): void {
   database.exec(OWN_TABLE_STATEMENTS);
   const layouts = storedLayouts(model);
@@ -81,15 +80,15 @@ const declared = ([column, form]: readonly [string, StoredColumn]): string =>
   declaredColumn(TYPES, column, form);
 
 /**
- * Whether new rows come last: an import brings entries of Lookup into use whose keys are all over the table, and a commit would write
- * most of its pages. An older plat has put these in the order of their keys; both have the same columns and indexes, so that it can
- * use, check and back up either.
+ * Whether new rows come last. An import brings entries of Lookup into use whose keys are scattered over the table, so a commit
+ * would write most of its pages in key order. Earlier versions of plat use key order; the columns and indexes are the same, so they
+ * can use, check and back up either form.
  */
 const isRowidTable = (table: StoredTable): boolean => isSearch(table) || isPublished(table);
 
 const isPublished = ({ layout }: StoredTable): boolean => PUBLISHED_RESOURCES.has(layout.resource.name);
 
-/** A table is ordered by its row ids, which are the ids of the records in a search table, or by key. */
+/** A table is ordered by its row ids, which in a search table are the ids of the records, or by key. */
 function makeTableStatement(table: StoredTable): string {
   const columns = [...table.columns].map(declared).join(', ');
   const order = isRowidTable(table) ? '' : ' WITHOUT ROWID';
@@ -97,8 +96,8 @@ function makeTableStatement(table: StoredTable): string {
 }
 
 /**
- * Adds what a newer profile needs: tables, columns, parts of texts and indexes. Records are never rewritten. Empty tables are
- * recreated, because SQLite parses the whole schema again for each column that is added; so is a search table, unless it lacks only
+ * Adds what a newer profile needs: tables, columns, parts of texts and indexes. Records are never rewritten. An empty table is
+ * recreated, because SQLite parses the whole schema again for each added column; a search table is recreated unless it lacks only
  * fields without values.
  */
 function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
@@ -118,14 +117,11 @@ function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
     }
     database.exec(`DROP TABLE IF EXISTS "${name}"; ${makeTableStatement(table)}`);
     if (search !== undefined && isSearch(table)) {
-      const filling = render(
-        insertSearchRows(search, layout.columnsTable, sql`TRUE`),
-        sqliteDialect.placeholder,
-      );
-      database.exec(filling.text);
+      const filling = insertSearchRows(search, layout.columnsTable, sql`TRUE`);
+      database.exec(render(filling, sqliteDialect.placeholder).text);
     }
   }
-  // Those that searches use are created, and those in whose place they are dropped.
+  // Creates the indexes that searches use, and drops those that they replace.
   const wanted = new Map(tables.flatMap(indexesOf));
   const found = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'index'").all();
   const names = found.map(({ name }) => String(name));
@@ -138,10 +134,10 @@ const isEmpty = (database: DatabaseSync, table: string): boolean =>
   database.prepare(`SELECT 1 FROM "${table}" LIMIT 1`).get() === undefined;
 
 /**
- * The indexes of a table, with the statements that create them. Covered fields become further columns of the index. A table ordered
- * by key adds its keys to each index implicitly, and needs no index in that order, unless the table itself would be scanned. Besides
- * that of their keys, the entries of Lookup have no index to which new ones are added in many places, for the reason given above. That
- * of walks stays without rows, since an older plat calls a store damaged that lacks it.
+ * The indexes of a table, with the statements that create them. Covered fields become further columns of an index. A table in key
+ * order needs no index in that order, unless the table itself would be scanned. Entries of Lookup have only the index of their
+ * keys, since others would receive new rows in many places (see `isRowidTable`). Their index for walks exists without rows, since
+ * earlier versions of plat report a store without it as damaged.
  */
 function indexesOf(stored: StoredTable): [string, string][] {
   const { layout, name: table, key, indexes } = stored;
@@ -163,8 +159,8 @@ function indexesOf(stored: StoredTable): [string, string][] {
 }
 
 /**
- * Creates the view for users (docs/sql-views.md), unless it exists with this definition: each change of the schema makes SQLite parse
- * all of it again. Timestamps are in UTC, in the form of SQLite's date functions; multi-valued fields are JSON lists.
+ * Creates the view for users (docs/sql-views.md) if it is missing or differs: each change of the schema makes SQLite parse all of
+ * it again. Timestamps are in UTC, in the form of SQLite's date functions; multi-valued fields are JSON lists.
  */
 export function recreateView(database: DatabaseSync, model: StoreModel, layout: ResourceLayout): void {
   if (viewState(database, model, layout) === 'intact') return;

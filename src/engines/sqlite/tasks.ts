@@ -1,5 +1,4 @@
 /** Runs the steps of a read on an SQLite connection. */
-
 import { workerModuleUrl } from '../../shared/module-beside.ts';
 import type { Lane } from '../../store/read/lanes.ts';
 import type { StatementRequest, StatementResult } from '../../store/read/read-steps.ts';
@@ -24,7 +23,7 @@ export interface ThreadOptions extends Omit<ConnectionOptions, 'readOnly'> {
 export const readerPool = (data: ThreadOptions, lane: Lane, size: number): ReaderPool =>
   new ReaderPool({ module: workerModuleUrl(import.meta.url, 'worker'), data }, lane, size);
 
-/** Runs a task on one snapshot of the store, within a time limit: a page takes several statements, everything else one. */
+/** Runs a task on one snapshot of the store, within a time limit. A page takes several statements, anything else one. */
 export function runTask(
   connection: Connection,
   task: ReadTask,
@@ -43,10 +42,8 @@ export function runTask(
 /** A statement with more characters of values is not kept prepared, because SQLite would keep its last values in memory. */
 const KEPT_VALUES = 32 * 1024;
 
-function runStatement(
-  connection: Connection,
-  { gives, statement, slots }: StatementRequest,
-): StatementResult {
+function runStatement(connection: Connection, request: StatementRequest): StatementResult {
+  const { gives, statement, slots } = request;
   const { text } = statement;
   const { database } = connection;
   const values = bindings(statement, slots);

@@ -19,7 +19,7 @@ const ownedConnections = new WeakSet<DatabaseSync>();
 /** @param kind `write` acquires the write lock of the file, and throws if another connection has it */
 export function begin(database: DatabaseSync, kind: 'read' | 'write'): Transaction {
   if (ownedConnections.has(database)) throw new Error('A transaction of this connection has not ended');
-  // A transaction whose end failed, for example because the disk was full, has no owner that could end it.
+  // The previous transaction failed to end, for example because the disk was full, and no scope owns it any more.
   if (database.isTransaction) database.exec('ROLLBACK');
   database.exec(kind === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN');
   ownedConnections.add(database);
@@ -32,7 +32,7 @@ export function begin(database: DatabaseSync, kind: 'read' | 'write'): Transacti
       try {
         if (database.isTransaction) database.exec('ROLLBACK');
       } catch {
-        // The error of the scope takes precedence; the next transaction ends this one first.
+        // The error of the scope takes precedence; the next transaction first ends this one.
       }
     },
   };
@@ -51,22 +51,22 @@ export function tryLock<T>(database: DatabaseSync, work: () => T): T | undefined
   }
 }
 
-/** How long a writer waits for the lock, and between two attempts to acquire it, in milliseconds. */
+/** How long a writer waits for the lock, and how long between two attempts to acquire it, in milliseconds. */
 const PATIENCE = 30_000;
 const RETRY_INTERVAL = 5;
 
 /** How long SQLite itself waits, in milliseconds. Waiting blocks the thread, which has requests to answer. */
 export const LOCK_TIMEOUT = 2;
 
-/** How long a writer waits for the lock, and by which clock. */
+/** How long a writer waits for the lock, and the clock that measures this. */
 interface Waiting {
   readonly patience?: number | undefined;
   readonly limits?: Pick<WriteLimits, 'elapsed' | 'sleep'> | undefined;
 }
 
 /**
- * Runs `work` under the write lock of the store, and commits. An error rolls everything back. Waiting for other writers does not block
- * the thread.
+ * Runs `work` under the write lock of the store, and commits. An error rolls everything back. The thread is not blocked while it
+ * waits.
  */
 export async function underLock<T>(
   { database }: Connection,

@@ -14,9 +14,9 @@ const isIndexed = (layout: ResourceLayout): boolean => !isOneTable(layout);
 const tableOf = (layout: ResourceLayout): string => `${layout.columnsTable}_words`;
 
 /**
- * Creates the index if it does not exist, with the words of the stored records, and the trigger that removes the words of a deleted
- * record, which is dropped with a table that is recreated. The index stores no text: it receives words separated by spaces, or a whole
- * text in ASCII.
+ * Creates the index with the words of the stored records if it does not exist, and the trigger that removes the words of a deleted
+ * record. (A table that is recreated loses the trigger.) The index stores no text: it receives words separated by spaces, or a
+ * whole text in ASCII.
  */
 export function ensureWordIndex(database: DatabaseSync, layout: ResourceLayout): void {
   if (!isIndexed(layout)) return;
@@ -35,7 +35,7 @@ export function ensureWordIndex(database: DatabaseSync, layout: ResourceLayout):
 const MOST_TEXTS = 100;
 const joined = (texts: readonly string[]): string => `concat_ws(char(10), ${texts.join(', ')})`;
 
-/** Writes the words of records, from their columns under alias `r`. */
+/** The statement that indexes the words of records, from their columns under alias `r`. */
 const wordsFrom = (
   layout: ResourceLayout,
 ): string => `INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words)
@@ -52,7 +52,7 @@ function textsOfRow(layout: ResourceLayout): string {
   return joined(['r._key', ...chunked(texts, MOST_TEXTS).map(joined)]);
 }
 
-/** Finds records that are missing from the index and ids in it without records, and repairs both. */
+/** The statements that find, and repair, records without an entry in the index and entries of the index without a record. */
 export function wordIndex(
   layout: ResourceLayout,
 ): { readonly find: Sql; readonly mend: readonly Sql[] } | undefined {
@@ -90,7 +90,7 @@ function expression(query: WordQuery): string {
   }
 }
 
-/** The index finds the words of such a text itself: it separates them as `wordsOf` does, and ignores their case. */
+/** Whether the index finds the words of a text itself: in ASCII, it separates them as `wordsOf` does, and ignores their case. */
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;
 
 /** Writes the words of records, in the transaction that stores them. */
@@ -107,7 +107,7 @@ export function indexWords(
   for (const { id, texts, isStored } of records) {
     const [key = ''] = texts;
     const joined = texts.join('\n');
-    // Replacing words takes five times as long as reading the texts that they come from.
+    // Replacing words takes five times as long as reading the texts that contain them.
     if (isStored && stored.get(key, id)?.texts === joined) continue;
     insert.get(id, isAscii(joined) ? joined : wordsOf(joined).join(' '));
   }

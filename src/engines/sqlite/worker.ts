@@ -1,4 +1,6 @@
-/** A thread that reads a file on its own connection. */
+/**
+ * A thread that reads a file on its own connection.
+ */
 import { workerData } from 'node:worker_threads';
 import { deflateNow } from '../../store/read/deflating.ts';
 import { makeReadContextFactory } from '../../store/read/read-task.ts';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { platError } from '../../../errors/index.ts';
 
-/** The address of a store on a server, from `postgres://…`. */
+/** The address of a store on a server, parsed from `postgres://…`. */
 export interface PostgresAddress {
   /** The connection string for the driver. */
   readonly connectionString: string;
@@ -20,7 +20,7 @@ export interface PostgresAddress {
 const DEFAULT_SCHEMA = 'plat';
 const DEFAULT_CONNECTIONS = 10;
 
-/** The driver connects to a single server; failover must be handled by a host name or a proxy that leads to the current primary. */
+/** The driver connects to a single server; failover needs a host name or a proxy that leads to the current primary. */
 const ONE_HOST = /^[^/]*\/\/[^/,]*(\/|$)/;
 /** A URL without a host, whose parameters name the folder of a socket. */
 const NO_HOST = /^[^/]*\/\/([^/@]*@)?(\/[^/]*)?$/;
@@ -29,9 +29,7 @@ const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /**
  * Parses `postgres://user:password@host:port/database?schema=plat&connections=10&processors=4`. `options` are server settings; all
- * other parameters are the driver's (`sslmode`, `host` for a socket's folder, …).
- *
- * @throws PlatError `usage`
+ * other parameters are for the driver (`sslmode`, `host` for a socket's folder, …). @throws PlatError `usage`
  */
 export function parsePostgresAddress(text: string): PostgresAddress {
   const [base = '', query = ''] = text.split('?', 2);

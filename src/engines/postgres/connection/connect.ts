@@ -11,9 +11,9 @@ import { openSocket, watchRows } from './row-bytes.ts';
 
 /** Timeouts for a server, in milliseconds. */
 export interface Timeouts {
-  /** For a connection, idle or new. */
+  /** How long to wait for a connection, idle or new. */
   readonly connect: number;
-  /** For the small reads of every request: its key, and the state of the store. */
+  /** For the small reads of every request: its key and the state of the store. */
   readonly small: number;
   /** For statements of a write transaction. */
   readonly write: number;
@@ -30,7 +30,7 @@ const IDLE = 60_000;
 const KEEP_ALIVE = 30_000;
 
 interface PoolOptions {
-  /** The largest number of connections; 1 by default. */
+  /** The maximum number of connections; 1 by default. */
   readonly most?: number;
   /** Whether one connection is kept open, and statements are sent without waiting for the responses to earlier ones. */
   readonly isLane?: boolean;
@@ -40,10 +40,10 @@ interface PoolOptions {
   readonly connect?: number;
 }
 
-/** Milliseconds in which short statements can still finish. */
+/** Milliseconds in which short statements may still finish. */
 const CLOSE_GRACE_PERIOD = 250;
 
-/** The number of requests that may wait for a connection; more are rejected, so that clients retry later. */
+/** The number of requests that may wait for a connection; further ones are rejected, so that clients retry later. */
 const LONGEST_QUEUE = 500;
 
 /** Milliseconds between two attempts to connect to a server that has reached its connection limit. */
@@ -76,7 +76,7 @@ export class StorePool extends Pool {
       fallback_application_name: 'plat',
       stream: openSocket,
       // plat's statements are wide and short: JIT compilation would take longer than running them. Parallel query is off, so that a
-      // statement occupies one processor, which is what a turn in the queue stands for.
+      // statement occupies one processor, which corresponds to a turn in the queue.
       options: `-c jit=off -c max_parallel_workers_per_gather=0 ${address.options} -c search_path=${address.schema},pg_catalog -c extra_float_digits=1`,
       types: { getTypeParser: (type: number) => PARSERS.get(type) ?? asIs },
     });
@@ -88,7 +88,7 @@ export class StorePool extends Pool {
     this.on('release', (_error, client) => this.#lent.delete(client));
     // The pool replaces a connection that is lost while idle; connections in use report the loss to their users.
     this.on('error', () => undefined);
-    // A connection that is lost between two statements reports that with the next one.
+    // A connection that is lost between two statements reports the loss with the next one.
     this.on('connect', (client) => {
       client.on('error', () => undefined);
       watchRows(client);
@@ -101,8 +101,8 @@ export class StorePool extends Pool {
   }
 
   /**
-   * Closes the pool. The responses of running statements are no longer needed: their connections are destroyed, and the server
-   * rolls back what has not been committed. Callers that wait for a connection are rejected.
+   * Closes the pool. The connections of running statements are destroyed, since nobody needs their responses, and the server rolls
+   * back what has not been committed. Callers that wait for a connection are rejected.
    */
   async close(): Promise<void> {
     const ended = this.end();
@@ -117,19 +117,19 @@ export class StorePool extends Pool {
     return this.end();
   }
 
-  /** A connection; `release` returns it. @throws PlatError `overloaded` if all connections remain in use */
+  /** Takes a connection, which `release` returns. @throws PlatError `overloaded` if all connections remain in use */
   async take(): Promise<PoolClient> {
     if (this.waitingCount >= LONGEST_QUEUE) throw overloadedError();
     const connected = async (): Promise<PoolClient> => {
       try {
         return await this.connect();
       } catch (error) {
-        // All connections of this process are in use, although the server may have more.
+        // This process has reached its own limit, although the server may accept more connections.
         throw this.totalCount >= this.options.max && isWaitingTooLong(error) ? overloadedError() : error;
       }
     };
-    // A server that has reached its connection limit is tried until one of this process's connections is released, or one of another
-    // process ends.
+    // If the server has reached its connection limit, the attempt is repeated until a connection of this or another process is
+    // released.
     const waiting = { passes: isWithoutConnections, patience: this.#connect, pause: CONNECT_RETRY_INTERVAL };
     return retryTransient(connected, { ...waiting, sleep: setTimeout });
   }
@@ -138,7 +138,7 @@ export class StorePool extends Pool {
 const isWaitingTooLong = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('timeout exceeded');
 
-/** How values are read, by the object id of their type (PostgreSQL, `pg_type`): all but truth values and numbers remain texts. */
+/** How values are parsed, by the object id of their type (`pg_type`): all but booleans and numbers remain texts. */
 const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
   [16, (text) => text === 't'],
   ...[20, 21, 23, 700, 701, 1700].map((type) => [type, Number] as const),
@@ -175,8 +175,8 @@ export function connectLanes(address: PostgresAddress, { small, large, connect }
     searches: lane(most, large),
     small: lane(SMALL, small),
   };
-  // As many reads as the server has processors, and half as many of one caller, so that short reads never wait for processors that
-  // one caller occupies.
+  // There are as many turns as processors, and half as many for one caller, so that short reads never wait for processors that one
+  // caller occupies.
   const turns = new FairQueue({
     ...{ turns: Math.max(2, address.processors), alone: Math.max(1, Math.floor(address.processors / 2)) },
     ...{ long: true, waiting: LONGEST_QUEUE, patience: connect },

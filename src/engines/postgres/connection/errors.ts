@@ -1,4 +1,6 @@
-/** What the errors of a server, and of the way to it, mean. No message contains the password of an address. */
+/**
+ * Translates the errors of a server, and of the network to it. No message contains the password of an address.
+ */
 import { Client } from 'pg';
 import { platError } from '../../../errors/index.ts';
 import { NOT_A_LIST } from '../../../records/damage.ts';
@@ -10,8 +12,8 @@ import type { PostgresAddress } from './address.ts';
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * SQLSTATE codes and classes (PostgreSQL, appendix A) for a server that is temporarily unavailable. They include that of a server
- * which has become a standby in a failover (25006), and of a transaction that the server's own limits ended (25P03, 25P04).
+ * SQLSTATE codes and classes (PostgreSQL, appendix A) for a server that is temporarily unavailable, including one that became a
+ * standby in a failover (25006) and one whose own limits ended the transaction (25P03, 25P04).
  */
 const UNAVAILABLE =
   /^(08...|25006|25P0[34]|57P0[1-5]|58...|XX...|ECONN.*|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_.*)$/;
@@ -54,28 +56,28 @@ const isCorrupt = hasCode('XX001', 'XX002');
 const serverSays = (error: unknown): string => `the server says: ${messageOf(error)}`;
 
 /**
- * The damage that an error of PostgreSQL reports; undefined for any other error. No statement of plat names a table or column that its
- * tables should not have.
+ * The damage that an error of PostgreSQL reports; undefined for any other error. No statement of plat names a table or column that
+ * its tables should not have.
  */
 export const damageIn = (error: unknown): string | undefined =>
   damageOf(error, (own) => (isCorrupt(own) || isMissing(own) ? serverSays(own) : undefined));
 
-/** Whether the server did not accept JSON (invalid_text_representation), of which requests contain none. */
+/** Whether the server rejected JSON (invalid_text_representation); requests contain no JSON. */
 const isNoJson = (error: unknown): boolean =>
   codeOf(error) === '22P02' &&
   error instanceof Error &&
   'routine' in error &&
   String(error.routine).startsWith('json');
 
-/** Why the server cannot hold a record: data_exception, program_limit_exceeded. */
+/** Explains why the server cannot store a record: data_exception, program_limit_exceeded. */
 export const refusalOf = (error: unknown): string | undefined =>
   /^(22|54)...$/.test(codeOf(error) ?? '') ? `The store cannot hold it: ${serverSays(error)}` : undefined;
 
-/** The server's error as the user gets it; an unknown one is returned unchanged. */
+/** Translates the server's error for the user; an unknown one is returned unchanged. */
 export const translateError = (error: unknown, address: PostgresAddress, seconds: number): unknown =>
   explainError(error, { store: address.name, seconds }, (own) => troubleIn(own, address, seconds));
 
-/** The same for an error of opening a store: what cannot be reached is named, with the reason. */
+/** Translates an error of opening a store: the message names the unreachable server and the reason. */
 export function openingError(error: unknown, address: PostgresAddress): unknown {
   if (!isUnavailable(error) && !isNotPostgres(error)) return translateError(error, address, 0);
   const code = codeOf(error) ?? '';
@@ -105,7 +107,7 @@ const NETWORK: Readonly<Record<string, string>> = {
 const isNotPostgres = (error: unknown): boolean =>
   error instanceof Error && /does not support SSL|unexpected message|invalid response/i.test(error.message);
 
-/** Where an address leads, as the driver reads it. */
+/** The server that an address leads to, as the driver reads the address. */
 function serverOf({ connectionString }: PostgresAddress) {
   const { host, port, user, database = user } = new Client({ connectionString });
   return { user, database, text: `host ${host}, port ${port}, database ${database}` };
@@ -131,10 +133,8 @@ function troubleIn(error: unknown, address: PostgresAddress, seconds: number): T
   const code = codeOf(error) ?? '';
   const denied = (why: string): Trouble => {
     const reason = `${why} (${serverOf(address).text})`;
-    return {
-      kind: 'error',
-      error: platError('storeDenied', { store: address.name, reason }, { cause: error }),
-    };
+    const denial = platError('storeDenied', { store: address.name, reason }, { cause: error });
+    return { kind: 'error', error: denial };
   };
   switch (code) {
     case '3D000': // invalid_catalog_name

@@ -13,7 +13,7 @@ import type { Client, PoolClient, QueryConfig } from 'pg';
  */
 type ReceiveRow = (bytes: Buffer, start: number) => void;
 
-/** The header of a message: its type, and the length of what follows the type. */
+/** The header of a message: its type, and the length of the rest. */
 const HEADER = 5;
 const TYPE = 1;
 
@@ -26,12 +26,12 @@ const ENDS: ReadonlySet<number> = new Set(['C', 'E', 'Z'].map(typeOf));
 const wires = new WeakMap<Client, Wire>();
 
 /**
- * Memory into which all connections of the process receive, one chunk after the other. With memory of their own, the chunks of a few
- * pages would make V8 collect garbage in the whole heap.
+ * The buffer into which all connections of the process receive, one chunk after the other. If they had separate buffers, the chunks
+ * of a few pages would make V8 collect garbage in the whole heap.
  */
 const received = Buffer.allocUnsafeSlow(256 * 1024);
 
-/** The connections of which nobody keeps a chunk. */
+/** The connections whose chunks are not kept by anyone. */
 const watched = new WeakSet<Duplex>();
 
 /** Opens a connection's socket. */
@@ -59,7 +59,7 @@ export function watchRows(client: PoolClient): void {
 
 const asIs = (value: never): unknown => value;
 
-/** A statement whose rows are passed to `setRowReceiver` instead of the driver. */
+/** Makes a statement whose rows are passed to `take` instead of the driver. */
 export function withRowReceiver(client: Client, statement: QueryConfig, take: ReceiveRow): QueryConfig {
   const wire = wires.get(client);
   if (wire === undefined) throw new Error('Nothing watches the rows of this connection');
@@ -77,12 +77,12 @@ class Wire {
   /** The type of the current message, and the number of its bytes that have not arrived. */
   #type = 0;
   #left = 0;
-  /** The beginning of a header that ends in a later chunk. */
+  /** The beginning of a header whose rest arrives in a later chunk. */
   readonly #header = Buffer.alloc(HEADER);
   #headed = 0;
   /** Whether the current message is a row to take. */
   #isTaken = false;
-  /** The beginning of a row that ends in a later chunk. */
+  /** The beginning of a row whose rest arrives in a later chunk. */
   #row = Buffer.alloc(0);
   #rowed = 0;
 
@@ -90,7 +90,7 @@ class Wire {
     this.#driver = driver;
   }
 
-  /** @param setRowReceiver takes the rows of the statement whose rows begin now */
+  /** @param take receives the rows of the statement whose rows begin now */
   setRowReceiver(take: ReceiveRow): void {
     this.#take = take;
   }
@@ -142,7 +142,7 @@ class Wire {
     return at + length;
   }
 
-  /** Takes a row if this is its last part; otherwise keeps the part. */
+  /** Passes a row on if this is its last part; otherwise keeps the part. */
   #collect(chunk: Buffer, start: number, end: number): void {
     if (this.#left === 0 && this.#rowed === 0) {
       this.#take?.(chunk, start);
@@ -163,10 +163,10 @@ class Wire {
   }
 
   #give(chunk: Buffer, begin: number, end: number): void {
-    // The driver keeps the beginning of a message until the rest of it arrives.
+    // The driver keeps the beginning of a message until the rest of it arrives, so it receives a copy.
     if (begin < end) this.#driver(Buffer.from(chunk.subarray(begin, end)));
   }
 }
 
-/** The largest buffer for parts of rows that a connection keeps, in bytes. */
+/** The largest buffer that a connection keeps for parts of rows, in bytes. */
 const LARGEST_KEPT = 256 * 1024;

@@ -10,12 +10,12 @@ import { postgresDialect } from '../dialect.ts';
 import type { StorePool } from './connect.ts';
 import { isUnavailable } from './errors.ts';
 
-/** What can be bound to a statement. */
+/** A value that can be bound to a statement. */
 export type Bindable = string | number | boolean | null | Buffer | readonly (string | number | null)[];
 
-/** Statements on a server: those of the store, and those in the driver's form. */
+/** Runs statements on a server: those of the store, and texts for the driver. */
 export interface Statements extends Session {
-  /** @param values for a statement that is kept prepared; a text without them is run once, or changes tables */
+  /** @param values for a statement that is kept prepared; a text without them runs once, or changes tables */
   rows(statement: Sql | string, values?: readonly Bindable[]): Promise<readonly Row[]>;
   run(statement: Sql | string, values?: readonly Bindable[]): Promise<number>;
 }
@@ -29,26 +29,26 @@ export interface ServerSession extends Statements {
 
 type Work<T> = (session: ServerSession) => Promise<T>;
 
-/** How a connection is lent. */
+/** Options for borrowing a connection. */
 interface LoanOptions {
   /** The time limit of each statement in milliseconds; absent: that of the pool. */
   readonly milliseconds?: number;
-  /** The caller that waits in the pool's queue; absent: the store itself, which does not. */
+  /** The caller that waits in the pool's queue; absent: the store itself, which does not wait. */
   readonly name?: string | undefined;
 }
 
-/** A connection of a pool, for as long as a scope holds it. */
+/** A connection of a pool, until the scope that borrowed it ends. */
 export interface Loan extends Disposable {
-  /** Works on the connection. An error that is thrown synchronously becomes a rejection. */
+  /** Runs `work` on the connection. An error that it throws synchronously becomes a rejection. */
   run<T>(work: Work<T>): Promise<T>;
-  /** Sets work such as the end of a transaction, which is started when the scope is left, without waiting for it. */
+  /** Sets work, such as the end of a transaction, that starts when the scope is left, without waiting for it. */
   runAtEnd(ending: Work<unknown>): void;
 }
 
 /**
- * Borrows a connection of a pool: `using loan = await borrow(pool)`. This is the only place that releases connections:
- * whatever throws in the scope, the connection returns to its pool when the scope is left. A connection that was lost,
- * or that is still inside a transaction then, is closed and not used again.
+ * Borrows a connection of a pool: `using loan = await borrow(pool)`. This is the only place that releases connections: whatever the
+ * scope throws, the connection returns to its pool when the scope is left. A connection that was lost, or that is still inside a
+ * transaction then, is closed and not used again.
  */
 export async function borrow(pool: StorePool, { milliseconds, name }: LoanOptions = {}): Promise<Loan> {
   using taken = new DisposableStack();
@@ -80,7 +80,7 @@ export async function borrow(pool: StorePool, { milliseconds, name }: LoanOption
     },
     [Symbol.dispose]() {
       if (ending === undefined || isLost) return giveBack();
-      // What the ending could not do shows in the status of the connection.
+      // If the ending failed, the transaction status of the connection shows it.
       void run(ending).then(giveBack, giveBack);
     },
   };
@@ -92,7 +92,7 @@ const IDLE = 'I';
 /** The current time limit of the statements of each connection, if it differs from that of its pool; milliseconds. */
 const limits = new WeakMap<PoolClient, number>();
 
-/** Sets the time limit before the first statement with another one; nearly all reads of a process have the same. */
+/** Changes the time limit before the first statement that needs another one; nearly all reads of a process need the same. */
 function limitStatements(client: PoolClient, milliseconds: number, usual: number): void {
   if (milliseconds === (limits.get(client) ?? usual)) return;
   limits.set(client, milliseconds);
@@ -101,7 +101,7 @@ function limitStatements(client: PoolClient, milliseconds: number, usual: number
 }
 
 /**
- * The number of statements that a connection keeps prepared. Beyond it, the oldest is replaced, which frees memory of the server.
+ * The number of statements that a connection keeps prepared. One with more is closed after use, which frees memory of the server.
  */
 const MAX_PREPARED = 400;
 
@@ -118,7 +118,7 @@ export function prepareName(client: PoolClient, text: string): string {
 
 const isFull = (client: PoolClient): boolean => preparedOn(client).size > MAX_PREPARED;
 
-/** Bytes of a name. */
+/** The length of a name in bytes. */
 const NAME_BYTES = 40;
 
 function nameOf(text: string): string {
@@ -146,7 +146,7 @@ function sessionOn(client: PoolClient, watch: Watchdog): ServerSession {
   };
 }
 
-/** Works on a connection of a pool. */
+/** Runs `work` on a connection of a pool. */
 export async function withSession<T>(pool: StorePool, work: Work<T>): Promise<T> {
   using loan = await borrow(pool);
   return await loan.run(work);
@@ -155,7 +155,9 @@ export async function withSession<T>(pool: StorePool, work: Work<T>): Promise<T>
 /** Begins a read-only transaction on one snapshot. */
 export const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** Works in a transaction, which is committed, or rolled back if the work throws. @param begin the statement that begins it */
+/**
+ * Runs `work` in a transaction, which is committed, or rolled back if the work throws. @param begin the statement that begins it
+ */
 export async function inTransaction<T>(
   { run }: ServerSession,
   work: () => Promise<T>,
@@ -179,10 +181,10 @@ export async function extendTimeLimit({ run, watch }: ServerSession, millisecond
   watch.setTimeLimit(milliseconds);
 }
 
-/** Represents the NUL character, which PostgreSQL's texts cannot contain, in bound values such as keys of paths. */
+/** Replaces the NUL character, which PostgreSQL's texts cannot contain, in bound values such as keys of paths. */
 const NUL_SUBSTITUTE = '\u{10ffff}';
 
-/** The values of a statement, for `pg`. */
+/** The values of a statement in the form that `pg` takes. */
 export const bindings = (statement: Statement, slots: Slots = {}): (BoundValue | readonly string[])[] =>
   valuesFor<BoundValue | readonly string[]>(statement, slots, storable, (texts) => texts.map(withoutNul));
 

@@ -20,12 +20,12 @@ const RETRY_INTERVAL = 500;
 /** The first layout in which the sequence of changes has an entry for every record. */
 const FIRST_LAYOUT_WITH_ENTRIES = 4;
 
-/** About a minute, if reads keep the lock. */
+/** A minute or so, if reads keep the lock. */
 const TRIES = 100;
 
 export interface MigrateOptions {
   readonly migrations?: readonly Migration[];
-  /** Called between two attempts, if readers hold locks that a migration needs. */
+  /** Called between two attempts, while readers hold locks that a migration needs. */
   readonly rest?: () => Promise<unknown>;
 }
 
@@ -45,7 +45,7 @@ export async function migrateStore(pool: StorePool, options: MigrateOptions = {}
 
 type Outcome = 'done' | 'moved' | 'in the way';
 
-/** Thrown to roll back a step, since readers hold a lock that it needs. */
+/** Thrown to roll back a step because readers hold a lock that it needs. */
 class LockUnavailable extends Error {}
 
 async function migrateOnce(

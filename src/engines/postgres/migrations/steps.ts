@@ -3,18 +3,17 @@ import { LAYOUT_VERSION } from '../../../store/state/layout-version.ts';
 import type { Meta } from '../../../store/state/meta.ts';
 import type { ServerSession } from '../connection/session.ts';
 
-/** What a store records about its tables. */
+/** The layout information that a store records. */
 type StoredLayout = Pick<Meta, 'layout' | 'oldestReader' | 'oldestWriter'>;
 
 /**
- * A step from one layout to the next. It runs once, under the write lock, in a transaction of its own, while processes
- * of the previous version run: these continue as far as the step permits, and are otherwise rejected from their next
- * request or write on.
- * Anything that a step changes incompatibly for older readers gets a new name: a read that has begun then finds a
- * missing table or column and fails, and never sees rows that were rewritten under its snapshot.
+ * A step from one layout to the next. It runs once, under the write lock, in a transaction of its own, while processes of the
+ * previous version run: these continue as far as the step permits, and are otherwise rejected from their next request or write on.
+ * Anything that a step changes incompatibly for older readers gets a new name: a read that has begun then finds a missing table or
+ * column and fails, and never sees rows that were rewritten under its snapshot.
  */
 export interface Migration extends StoredLayout {
-  /** Written once and never changed: statements as they were when the layout was new, not the tables of today. */
+  /** Written once and never changed: statements as they were when the layout was new, not those of today's tables. */
   readonly run: (session: ServerSession) => Promise<void>;
 }
 
@@ -35,8 +34,8 @@ export const MIGRATIONS: readonly Migration[] = [
     ),
   },
   // The sequence of changes, to which every writer appends, and the search table, which is created and filled like every table that
-  // a layout requires (extend.ts). Readers of layout 2 do not know them and continue with the table of columns, which has lost its
-  // indexes.
+  // a layout requires (tables.ts). Readers of layout 2 do not know either and continue with the table of columns, which has lost
+  // its indexes.
   {
     ...{ layout: 3, oldestReader: 1, oldestWriter: 3 },
     run: running(`CREATE TABLE plat_changes
@@ -70,7 +69,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
 ];
 
-/** What a store records about itself when it is created: the same as for one that was migrated. */
+/** The layout information of a new store, which equals that of a migrated one. */
 export const CURRENT_LAYOUT: StoredLayout = layoutAfter(MIGRATIONS);
 
 function layoutAfter(migrations: readonly Migration[]): StoredLayout {

@@ -1,3 +1,4 @@
+import { escapeLiteral } from 'pg';
 import { sql } from '../../../compile/fragment.ts';
 import { chunked } from '../../../shared/chunked.ts';
 import type { Session } from '../../../store/session.ts';
@@ -6,8 +7,8 @@ import type { WriteSession } from '../../../store/write/write-session.ts';
 import type { ServerSession } from '../connection/session.ts';
 
 /**
- * The number of systems for which one transaction creates partitions: each requires a dozen locks per table, and the lock table of
- * a server has room for some thousands.
+ * The number of systems for which one transaction creates partitions: each system requires a dozen locks per table, and the lock
+ * table of a server has room for some thousands.
  */
 const MOST_AT_ONCE = 10;
 
@@ -24,24 +25,19 @@ export class MissingPartitions extends Error {
 /** The number of the partition for records without a system. */
 const NO_SYSTEM = 0;
 
-/** Names of systems are arbitrary, so partitions are named by number (`plat_partitions`). */
+/** Partitions are named by number (`plat_partitions`), since names of systems are arbitrary. */
 function partitionOf(table: string, number: number): string {
   const end = `_p${number}`;
   return `${table.slice(0, 63 - end.length)}${end}`;
 }
 
 /**
- * A partition is created separately from its table, which is then locked only against other schema changes, not against
- * reads or writes (SHARE UPDATE EXCLUSIVE). There is no default partition, which would also be locked and scanned.
+ * A partition is created separately from its table and then attached: that locks the table only against other schema changes, not
+ * against reads or writes (SHARE UPDATE EXCLUSIVE). There is no default partition, which would also be locked and scanned.
  */
-function createPartitionStatement(
-  { client }: ServerSession,
-  table: string,
-  number: number,
-  system: string | null,
-): string {
+function createPartitionStatement(table: string, number: number, system: string | null): string {
   const partition = partitionOf(table, number);
-  const value = system === null ? 'NULL' : client.escapeLiteral(system);
+  const value = system === null ? 'NULL' : escapeLiteral(system);
   return `CREATE TABLE "${partition}" (LIKE "${table}" INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION);
     ALTER TABLE "${table}" ATTACH PARTITION "${partition}" FOR VALUES IN (${value})`;
 }
@@ -57,15 +53,11 @@ type Systems = ReadonlyMap<string, number> | undefined;
 type Table = { readonly name: string; readonly isPartitioned: boolean };
 
 /** Creates the partitions of a new table, if it is partitioned. */
-export async function partitionTable(
-  session: ServerSession,
-  { name, isPartitioned }: Table,
-  systems: Systems,
-): Promise<void> {
-  if (!isPartitioned || systems === undefined) return;
-  await session.run(createPartitionStatement(session, name, NO_SYSTEM, null));
-  for (const [system, number] of systems)
-    await session.run(createPartitionStatement(session, name, number, system));
+export async function partitionTable(session: ServerSession, table: Table, systems: Systems): Promise<void> {
+  if (!table.isPartitioned || systems === undefined) return;
+  const numbers: Iterable<[string | null, number]> = [[null, NO_SYSTEM], ...systems];
+  for (const [system, number] of numbers)
+    await session.run(createPartitionStatement(table.name, number, system));
 }
 
 /** The names of the partitions of a table. */
@@ -74,10 +66,7 @@ export const partitionsOf = ({ name, isPartitioned }: Table, systems: Systems): 
     ? [NO_SYSTEM, ...systems.values()].map((number) => partitionOf(name, number))
     : [];
 
-async function systemsWithoutPartitions(
-  session: ServerSession,
-  systems: readonly string[],
-): Promise<string[]> {
+async function findNewSystems(session: ServerSession, systems: readonly string[]): Promise<string[]> {
   if (systems.length === 0) return [];
   const text = 'SELECT system FROM plat_partitions WHERE system = ANY($1::text[])';
   const known = new Set((await session.rows(text, [systems])).map(({ system }) => system));
@@ -86,19 +75,18 @@ async function systemsWithoutPartitions(
 
 /**
  * Creates the partitions of new systems in all tables.
- * @param runSeparately runs work in a transaction of its own: all at once would take long, and more locks than a server has room for
+ * @param runSeparately runs work in a transaction of its own: a single transaction would take long, and too many locks
  */
 export async function makePartitions(
   systems: Iterable<string>,
   runSeparately: (work: (session: ServerSession) => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  for (const some of chunked([...new Set(systems)], MOST_AT_ONCE)) {
+  for (const some of chunked([...new Set(systems)], MOST_AT_ONCE))
     await runSeparately((session) => makeSome(session, some));
-  }
 }
 
 async function makeSome(session: ServerSession, systems: readonly string[]): Promise<void> {
-  const fresh = await systemsWithoutPartitions(session, systems);
+  const fresh = await findNewSystems(session, systems);
   if (fresh.length === 0) return;
   const tables = await session.rows(
     `SELECT relname AS name FROM pg_class
@@ -111,19 +99,18 @@ async function makeSome(session: ServerSession, systems: readonly string[]): Pro
       [system],
     );
     for (const { name } of tables) {
-      await session.run(createPartitionStatement(session, String(name), Number(row?.number), system));
+      await session.run(createPartitionStatement(String(name), Number(row?.number), system));
     }
   }
 }
 
-/** Ensures that the systems of rows that are being written to a partitioned store have partitions; throws `MissingPartitions`. */
+/** Checks that the systems of rows that are being written to a partitioned store have partitions; throws `MissingPartitions`. */
 export function partitionCheck(session: ServerSession): NonNullable<WriteSession['beforePut']> {
   const known = new Set<string>();
   return async (rows) => {
-    const systems = new Set(
-      rows.flatMap(({ system }) => (system === null || known.has(system) ? [] : system)),
-    );
-    const fresh = await systemsWithoutPartitions(session, [...systems]);
+    const unknown = rows.flatMap(({ system }) => (system === null || known.has(system) ? [] : system));
+    const systems = [...new Set(unknown)];
+    const fresh = await findNewSystems(session, systems);
     if (fresh.length > 0) throw new MissingPartitions(fresh);
     for (const system of systems) known.add(system);
   };

@@ -21,7 +21,7 @@ export const listenAt =
       client.on('notification', ({ payload }) => {
         if (payload === address.schema) announced();
       });
-      // An unresponsive server answers neither.
+      // If the server does not respond, the signal ends the wait.
       await Promise.race([client.query(`LISTEN ${CHANGES_CHANNEL}`), over]);
       opened();
       return await over;

@@ -24,7 +24,7 @@ const KEEP_READING = `UPDATE plat_meta SET value = $1 WHERE name IN
   (SELECT name FROM plat_meta WHERE name = 'clock_reading' FOR UPDATE SKIP LOCKED)`;
 
 const KEY_CACHE_BOUNDS = { entries: 10_000, bytes: 16 * 1024 * 1024 };
-/** The memory of a key besides its row, in bytes. */
+/** The memory of a key in addition to its row, in bytes. */
 const KEY_BYTES = 600;
 
 type Look = Awaited<ReturnType<Engine['look']>>;
@@ -47,12 +47,12 @@ export class LiveState {
     this.#rows = rows;
   }
 
-  /** The number of changes that a server must show to be read from. */
+  /** The number of changes that a standby must show before plat reads from it. */
   get changes(): number {
     return this.#position.changes;
   }
 
-  /** Queries the primary for the current state of the store, and for the key with a token hash. */
+  /** Queries the primary for the current state of the store, and for the key whose token has this hash. */
   async ask(tokenHash: string | null = null) {
     const asked = performance.now();
     const [row] = await (tokenHash === null
@@ -65,7 +65,6 @@ export class LiveState {
 
   /**
    * Processes the state that the primary returned together with the result of a statement.
-   *
    * @param asked when the statement was sent, on a monotonic clock
    * @returns whether the clock shows the expected time
    */

@@ -1,7 +1,7 @@
 /**
- * The row with which a server reports what a request must know besides its records: the state of the store, the server's clock,
- * whether the server is a standby, and the key with a token hash. It is part of the statement that reads records, so that
- * everything comes from one snapshot. This module must not know who sends a request, nor how the row is used.
+ * The row with which a server reports what a request must know in addition to its records: the state of the store, the server's
+ * clock, whether the server is a standby, and the key whose token has a hash. It is part of the statement that reads records, so
+ * that everything comes from one snapshot. This module must not know who sends a request, nor how the row is used.
  */
 import { bind, sql } from '../../../compile/fragment.ts';
 import type { StatementRequest } from '../../../store/read/read-steps.ts';
@@ -40,20 +40,19 @@ const COLUMNS = `(SELECT json_object_agg(name, value) FROM plat_meta WHERE name 
 const columns = (tokenHash: string): string =>
   `${COLUMNS}, (SELECT row_to_json(k) FROM plat_keys k WHERE token_hash = ${tokenHash})::text AS key`;
 
-/** The row alone, with the next number of the sequence of changes. $1: the hash of a token. */
+/** Selects only this row, with the next number of the sequence of changes. $1: the hash of a token. */
 export const SELECT_LOOK = `SELECT ${columns('$1')}, (SELECT next FROM plat_sequence WHERE resource = '${SEQUENCE}') AS next`;
 
-/** What a statement returns (store/read/read-steps.ts). The row is added to each of its rows, or precedes all texts. */
+/** The form of a statement's result (store/read/read-steps.ts). The row is added to each of its rows, or precedes all texts. */
 type Gives = StatementRequest['gives'];
 
-/** The number of statements to keep; recurring ones are few. */
+/** The number of statements to keep; few recur. */
 const MOST_TEXTS = 500;
 
 /**
- * Adds the row to a statement: to each of its rows, or as a text before all others, which `parseLookText` reads. Two values follow those
- * of the statement: the hash of a token, and the last known row of its key. If the key has changed, nothing else is read, so that
- * not even the duration reveals anything.
- *
+ * Adds the row to a statement: to each of its rows, or as a text before all others, which `parseLookText` parses. Two values follow
+ * those of the statement: the hash of a token, and the last known row of its key. If the key has changed, the statement reads
+ * nothing else, so that not even the duration reveals anything.
  * @param values the number of the statement's values
  */
 export function withLookRow(statement: string, gives: Gives, values: number): string {
@@ -70,7 +69,7 @@ export function withLookRow(statement: string, gives: Gives, values: number): st
 
 const TEXT = 'json_build_array(state, clock, follows, key)::text AS x FROM look';
 
-/** A way to add the row, and the statements with it, by their original text. */
+/** A way to add the row, and the resulting statements by their original text. */
 const form = (select: (from: string) => string) => ({ select, made: new Map<string, string>() });
 
 const TEXTS = form((from) => `SELECT ${TEXT} UNION ALL SELECT q.x FROM ${from}`);
@@ -80,7 +79,7 @@ const ROWS = form((from) => `SELECT * FROM look LEFT JOIN (SELECT q.* FROM ${fro
 
 const FORMS = { rows: ROWS, joined: ROWS, body: TEXTS, page: KEYED_TEXTS, records: KEYED_TEXTS } as const;
 
-/** The row from the text that precedes all others. */
+/** Parses the text that precedes all others. */
 export function parseLookText(text: string): Row {
   const [state, clock, follows, key]: readonly unknown[] = JSON.parse(text);
   return { state, clock, follows, key };
@@ -105,14 +104,14 @@ export function parseReport(row: Row | undefined): ServerReport {
   return { state, reading, clock: Number(row?.clock), follows: row?.follows === true, key };
 }
 
-/** The time of the store according to a server's response that has been processed. */
+/** The time of the store according to a response of the server that has been processed. */
 export const timeStateOf = ({ state, clock: said }: ServerReport, clock: ServerClock): TimeState => ({
   ...state,
   moment: clock.passedTime() ?? said,
   jump: clock.jump(),
 });
 
-/** The row without a key and a number, which a store can be asked for whose tables of those are missing. */
+/** The row without the key and the sequence number, for a store whose tables of keys and numbers may be missing. */
 export const SELECT_STATE = sql`SELECT ${{ parts: [COLUMNS] }}, ${bind(null)}::text AS key`;
 
 /** The state of the store and its clock, for a writer. @throws LayoutTooNew */

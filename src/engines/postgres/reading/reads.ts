@@ -9,7 +9,6 @@ import type { StatementRequest, StatementResult, Steps } from '../../../store/re
 import {
   isOneStatement,
   makeReadContextFactory,
-  type ReadResult,
   runAsync,
   taskSteps,
 } from '../../../store/read/read-task.ts';
@@ -44,13 +43,13 @@ interface ReadSource {
 
 /** Runs the reads of records, on the primary or on a standby. */
 export function readsOn(source: ReadSource): Pick<Engine, 'run' | 'read'> {
-  const makerOn = makeReadContextFactory(makeQueuedDeflate());
+  const makeContext = makeReadContextFactory(makeQueuedDeflate());
   return {
     run(live, lane, plan, options) {
-      const making = makerOn({ isSent: isSent(options.caller), memory: pageMemory.body });
+      const context = makeContext({ isSent: isSent(options.caller), memory: pageMemory.body });
       return planAndRead(source, live, lane, options, (loan, reading, planner) => {
         const task = plan(planner);
-        const steps = taskSteps(task, making);
+        const steps = taskSteps(task, context);
         return isOneStatement(task)
           ? readOneStatement(loan, reading, steps)
           : readInTransaction(loan, reading, (session) =>
@@ -67,7 +66,7 @@ export function readsOn(source: ReadSource): Pick<Engine, 'run' | 'read'> {
 
 /**
  * Plans and reads. The snapshot shows whether the plan was based on current settings and fields. If another process has changed
- * them, the read is planned again, or the request that assumed them is answered again.
+ * them, the read is planned again, or the request that assumed them is processed again.
  */
 async function planAndRead<T>(
   { address, dialect, state, lanes, readServers }: ReadSource,
@@ -107,12 +106,12 @@ async function planAndRead<T>(
 /** Plans a read and runs it on a connection. */
 type Attempt<T> = (loan: Loan, reading: ReadParameters, planner: Planner) => Promise<SnapshotResult<T>>;
 
-/** Reads with one statement, which has a single snapshot, and returns the state in that snapshot as well. */
-async function readOneStatement(
+/** Reads with one statement, which has a single snapshot and also returns the state in it. */
+async function readOneStatement<T>(
   loan: Loan,
   reading: ReadParameters,
-  steps: Steps<ReadResult>,
-): Promise<SnapshotResult<ReadResult>> {
+  steps: Steps<T>,
+): Promise<SnapshotResult<T>> {
   const asked = performance.now();
   let look: Row | undefined;
   const saw = (row: Row | undefined): void => {
@@ -163,7 +162,7 @@ async function runStatement(
   }
 }
 
-/** @param heard is called before the rows of the next statement arrive, which a promise would be too late for */
+/** @param heard called before the rows of the next statement arrive, for which a promise would be too late */
 function queryRows(
   { client }: ServerSession,
   asked: QueryConfig,
@@ -186,7 +185,7 @@ function queryRows(
 interface SnapshotResult<T> {
   /** The state of the store in the snapshot. */
   readonly seen: ServerReport;
-  /** When its first statement was sent, on a monotonic clock. */
+  /** When the first statement was sent, on a monotonic clock. */
   readonly asked: number;
   readonly result: T;
 }

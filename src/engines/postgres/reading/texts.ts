@@ -1,6 +1,6 @@
 /**
- * Reads all texts of a statement's rows into the bytes of a body, so that the connection is free before any of them is sent. Of what
- * the texts contain, this module knows only the marks of links.
+ * Reads all texts of a statement's rows into the bytes of a body, so that the connection is free before any of them is sent. The
+ * only part of a text that this module knows are the marks of links.
  */
 import { Query, type QueryConfig } from 'pg';
 import { LINK_MARK } from '../../../compile/text/linked-texts.ts';
@@ -17,7 +17,7 @@ interface Texts extends Partial<OwnedBody> {
   readonly last?: string;
   /** Whether there was a row beyond the limit. */
   readonly more: boolean;
-  /** Where the commas between the texts of the body are. */
+  /** The positions of the commas between the texts of the body. */
   readonly commas: readonly number[];
 }
 
@@ -25,24 +25,24 @@ const MARK = LINK_MARK.charCodeAt(0);
 const BARE_MARK = Buffer.from(LINK_MARK);
 
 interface TextsOptions {
-  /** The number of rows; a further one shows that more follow, and its text is omitted. */
+  /** The maximum number of rows; a further row shows that more follow, and its text is omitted. */
   readonly limit?: number | undefined;
   /** Receives the text of the first row, which is not part of the body. */
   readonly before?: ((text: string) => void) | undefined;
-  /** Called for each row of the body with its key and, if it has a text, the size of that in bytes. */
+  /** Called for each row of the body with its key and, if it has a text, the size of the text in bytes. */
   readonly each?: (key: string | null, size: number | undefined) => void;
-  /** As in an `Ask`. */
+  /** As in `StatementRequest`. */
   readonly links?: Links | undefined;
 }
 
 /** The values of a row, one after another. */
 class Values {
   readonly bytes: Buffer;
-  /** Where the next value is. */
+  /** The position of the next value. */
   at: number;
   /** The number of values that have not been read. */
   left: number;
-  /** Where the current value begins and ends. A null has no bytes. */
+  /** The beginning and the end of the current value. A null has no bytes. */
   start = 0;
   end = 0;
   isNull = false;
@@ -61,7 +61,7 @@ class Values {
     this.left--;
   }
 
-  /** Whether a mark of links is all of the current value. */
+  /** Whether the current value is exactly a mark of links. */
   get isMark(): boolean {
     return this.end === this.start + 1 && this.bytes[this.start] === MARK;
   }
@@ -75,11 +75,11 @@ class Values {
   }
 }
 
-/** The sizes in bytes of the number of values in a row, and of the length of a value. */
+/** The sizes in bytes of the two fields of a row: the number of its values, and the length of a value. */
 const COUNT = 2;
 const LENGTH = 4;
 
-/** Appends the text that the rest of a row consists of. @returns the size of it in bytes; undefined if all of it is null */
+/** Appends the text that the remaining values of a row form. @returns its size in bytes; undefined if all of them are null */
 function addText(body: GrowingBody, values: Values, links: Links | undefined): number | undefined {
   let start: number | undefined;
   while (values.left > 0) {
@@ -107,7 +107,7 @@ function addLinks(body: GrowingBody, values: Values, { count, fragmentOf }: Link
   }
   values.next();
   if (!values.isMark) {
-    // A piece is damaged. JSON has no bare marks, so the check of the body finds this one.
+    // A piece is damaged. JSON contains no bare marks, so the check of the body finds this one.
     body.add(BARE_MARK, 0, BARE_MARK.length);
     return;
   }
@@ -127,8 +127,8 @@ function addLinks(body: GrowingBody, values: Values, { count, fragmentOf }: Link
 }
 
 /**
- * @param statement returns a text for each row: in one column, or in several, of which those behind a mark are the keys of links
- * @param isKeyed whether a key comes before the text
+ * @param statement returns a text for each row: in one column, or in several, of which those after a mark are the keys of links
+ * @param isKeyed whether a key precedes the text
  */
 export function readTexts(
   { client }: ServerSession,

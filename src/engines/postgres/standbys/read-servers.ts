@@ -7,7 +7,7 @@ import { connectLanes, type Lanes, TIMEOUTS, type Timeouts } from '../connection
 import { mayRetryElsewhere } from '../connection/errors.ts';
 import { withSession } from '../connection/session.ts';
 
-/** What a read must see: the state that the primary showed when the request arrived. */
+/** The minimum state that a read must see: the one that the primary showed when the request arrived. */
 interface RequiredState {
   readonly changes: number;
   readonly generation: number;
@@ -22,16 +22,16 @@ interface StandbySnapshot {
 interface ReadServer {
   readonly name: string;
   readonly lanes: Lanes;
-  /** The number of changes that it has shown, which only increases. */
+  /** The number of changes that the server has shown, which only increases. */
   changes: number;
-  /** When it was taken out of use, on a monotonic clock; undefined while it is used. */
+  /** When the server was taken out of use, on a monotonic clock; undefined while it is in use. */
   leftOut: number | undefined;
-  /** The running query of its position, which all waiting reads share. */
+  /** The running query of the server's position, which all waiting reads share. */
   looking: Promise<void> | undefined;
   reads: number;
 }
 
-/** How often a standby's position is queried while a read waits for it, and while it is out of use; milliseconds. */
+/** How often a standby's position is queried while a read waits for it, and while it is out of use, in milliseconds. */
 const POLL_INTERVAL = 5;
 const RECHECK_INTERVAL = 1000;
 
@@ -39,9 +39,9 @@ const SELECT_POSITION = `SELECT (SELECT value FROM plat_meta WHERE name = 'chang
   (SELECT value FROM plat_meta WHERE name = 'secret') AS secret, pg_is_in_recovery() AS follows`;
 
 /**
- * The standbys that serve reads instead of the primary. Each request first learns the number of changes from the primary, and a
- * standby is read from only once its snapshot shows as many. No response is therefore older than one from the primary would have
- * been, whichever server and process provides it.
+ * The standbys that serve reads instead of the primary. Each request first learns the number of changes from the primary, and reads
+ * from a standby only once the standby's snapshot shows as many. No response is therefore older than one from the primary would
+ * have been, whichever server and process provides it.
  */
 export class ReadServers {
   readonly #servers: readonly ReadServer[];
@@ -92,11 +92,7 @@ export class ReadServers {
     return this.#servers.map(({ name, leftOut, reads }) => ({ name, used: leftOut === undefined, reads }));
   }
 
-  /**
-   * Reads from a standby that has caught up.
-   *
-   * @returns undefined if there is none; the primary must then be read
-   */
+  /** Reads from a standby that has caught up; undefined if there is none, so that the primary must be read. */
   async read<S extends StandbySnapshot>(
     lane: Lane,
     needed: RequiredState,
@@ -112,8 +108,7 @@ export class ReadServers {
           server.reads++;
           return snapshot;
         }
-        // Another server responds at this address, or the standby was promoted: its number of changes is then its own and shows
-        // nothing.
+        // The address leads to another server, or the standby was promoted: its number of changes is then meaningless.
         server.changes = changes;
         if (!follows) server.leftOut = performance.now();
       } catch (error) {
@@ -129,7 +124,7 @@ export class ReadServers {
     await Promise.all(this.#servers.map(({ lanes }) => lanes.end()));
   }
 
-  /** Standbys that are known to have caught up come first, the least busy of them before the others. */
+  /** Standbys that are known to have caught up come first; in both groups, the least busy first. */
   #inTurn(lane: Lane, needed: RequiredState): readonly ReadServer[] {
     const load = ({ lanes: { [lane]: pool } }: ReadServer): number =>
       pool.waiting + pool.totalCount - pool.idleCount;

@@ -24,15 +24,15 @@ import { type ServerWriteSession, writeSessionOn } from '../writing/writer.ts';
 import { functionTexts, LOCK_CLASS } from './functions.ts';
 import { applyTables, readCatalog } from './tables.ts';
 
-/** The desired properties of a store. */
+/** The requested properties of a store. */
 interface StoreOptions extends Pick<EngineOptions, 'create' | 'onCreate'> {
-  /** Absent: a new store has no partitions, and an existing one keeps what it was created with. */
+  /** Absent: a new store has no partitions, and an existing one keeps its own. */
   readonly partitions?: PartitionField | undefined;
 }
 
 /**
- * What has to be created, migrated or replaced before a store can be used; undefined if nothing has to. Its statements
- * read little and wait for no writer.
+ * What has to be created, migrated or replaced before a store can be used; undefined if nothing has to. Its statements read little
+ * and wait for no writer.
  * @throws PlatError if it is a store that this plat does not know, or cannot use on this server or as requested
  */
 export async function requiredPreparation(
@@ -54,9 +54,9 @@ export async function requiredPreparation(
 }
 
 /**
- * Finds or creates the store, and updates its tables and the functions of plat. Processes that do so at the same time
- * wait for each other, so that everything is done once.
- * @throws PlatError if there is no store and none is to be created, or one that this plat does not know
+ * Finds or creates the store, and updates its tables and the functions of plat. Processes that do so at the same time wait for each
+ * other, so that everything is done once.
+ * @throws PlatError if there is no store and none may be created, or if this plat does not know it
  */
 export async function prepareStore(
   pool: StorePool,
@@ -116,11 +116,9 @@ const makeStore = (
 const storeExists = async (session: ServerSession, address: PostgresAddress): Promise<boolean> =>
   mustBeStore(address.name, await inspect(session, address), true) === 'store';
 
-/** @throws PlatError `storeNotOurs` among other tables, LayoutTooNew */
-export async function inspect(
-  session: ServerSession,
-  { schema, name }: PostgresAddress,
-): Promise<StorePresence> {
+/** Detects what the schema contains. @throws PlatError `storeNotOurs` if it has other tables; LayoutTooNew */
+export async function inspect(session: ServerSession, address: PostgresAddress): Promise<StorePresence> {
+  const { schema, name } = address;
   const [row] = await session.rows(
     `SELECT to_regclass($1) IS NOT NULL AS store, (SELECT count(*) FROM pg_class c
      JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $2 AND c.relkind IN ('r', 'v', 'p')) AS tables`,
@@ -132,16 +130,15 @@ export async function inspect(
     mustBeReadable(await readMeta(session));
     return 'store';
   }
-  if (Number(row?.tables) > 0) {
-    throw platError('storeNotOurs', { store: name, reason: `its schema ${schema} contains other tables` });
-  }
+  const reason = `its schema ${schema} contains other tables`;
+  if (Number(row?.tables) > 0) throw platError('storeNotOurs', { store: name, reason });
   return 'nothing';
 }
 
 /** Earlier versions cannot compress individual columns, nor define functions by an expression. */
 const OLDEST = 150_000;
 
-/** Collations for all of Unicode: of ICU, or built in (PostgreSQL 18). */
+/** Collations for all of Unicode: from ICU, or built in (PostgreSQL 18). */
 const COLLATIONS = ['und-x-icu', 'pg_unicode_fast'];
 
 /**
@@ -196,7 +193,7 @@ export async function makeFunctions(session: ServerSession, store: string): Prom
   await writeMeta(session, { functions: functionsVersion(unicode) });
 }
 
-/** Makes what is missing: tables, indexes, views and functions. */
+/** Creates what is missing: tables, indexes, views and functions. */
 export async function completeStore(
   session: ServerWriteSession,
   store: string,
@@ -209,7 +206,7 @@ export async function completeStore(
   await applyTables(session, model);
 }
 
-/** A database role may own a schema without the right to create one; `IF NOT EXISTS` would then be rejected as well. */
+/** A database role may own a schema without the right to create one; even `IF NOT EXISTS` would then be rejected. */
 export async function makeSchema(session: ServerSession, schema: string): Promise<void> {
   const found = await session.rows(sql`SELECT 1 FROM pg_namespace WHERE nspname = ${bind(schema)}`);
   if (found.length === 0) await session.run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);

@@ -3,7 +3,7 @@ import { PROMISE_INTERVAL, PROMISE_VALIDITY } from '../../../store/write/commit-
 const SUMMABLE = 'abs(a) < 8e307 AND abs(b) < 8e307';
 const inUsualRange = (operand: string): string => `abs(${operand}) BETWEEN 1e-150 AND 1e150`;
 
-/** Functions, what they compute, and a condition under which the result is in the range of numbers. */
+/** Each function, its operator, and a condition under which the result is in the range of numbers. */
 const ARITHMETIC = [
   ['plat_add', '+', SUMMABLE],
   ['plat_subtract', '-', SUMMABLE],
@@ -14,11 +14,10 @@ const ARITHMETIC = [
 /**
  * The functions that plat's statements use and PostgreSQL lacks. They have the same results as those of the SQLite engine; one test
  * suite verifies both.
- *
  * @param unicode a collation with Unicode's rules for upper and lower case
  */
 export const functionTexts = (unicode: string): readonly string[] => [
-  // A number that is too small for a double is zero; one that is too large is null, and so is a division by zero.
+  // A number that is too small for a double becomes zero; one that is too large becomes null, and so does a division by zero.
   codeFunction(
     'plat_far(operator text, a float8, b float8) RETURNS float8',
     `BEGIN
@@ -42,7 +41,7 @@ export const functionTexts = (unicode: string): readonly string[] => [
       trunc(greatest(0, least(count, 2e9)))::integer
     )`,
   ),
-  // Half away from zero.
+  // Rounds half away from zero.
   sqlFunction(
     'plat_round(value float8) RETURNS float8',
     `CASE
@@ -59,7 +58,7 @@ export const functionTexts = (unicode: string): readonly string[] => [
       ELSE value::text::numeric::text
     END`,
   ),
-  // The year before 1 is 0, which PostgreSQL calls 1 BC.
+  // ISO 8601 calls the year before 1 year 0, and PostgreSQL calls it 1 BC.
   sqlFunction(
     'plat_moment(moment text) RETURNS timestamp',
     "CASE WHEN left(moment, 4) = '0000' THEN ('0001' || substr(moment, 5) || ' BC')::timestamp ELSE moment::timestamp END",
@@ -76,7 +75,7 @@ export const functionTexts = (unicode: string): readonly string[] => [
     'plat_seconds(later text, earlier text) RETURNS float8',
     'extract(epoch FROM plat_moment(later) - plat_moment(earlier))::float8',
   ),
-  // Arithmetic far from the limits of numbers is the server's own; its errors beyond them would depend on the plan.
+  // Far from the limits of numbers, arithmetic is the server's own; beyond them, its errors would depend on the plan.
   ...ARITHMETIC.map(([name, operator, isUsual]) =>
     inlined(
       `${name}(a float8, b float8) RETURNS float8`,
@@ -223,8 +222,8 @@ export const functionTexts = (unicode: string): readonly string[] => [
      concat_ws(E'\\n', (SELECT value FROM plat_meta WHERE name = 'secret'), role, expires, path,
        (SELECT value FROM plat_meta WHERE name = 'secret')), 'UTF8')), 'hex'), 32) || '/' || plat_encode(path, '[A-Za-z0-9;,/?:@&=+$_.!~*''()#-]')`,
   // The horizon (I2), and how long it remains promised (commit-timestamps.ts). While other processes write and no promise is valid,
-  // they may use timestamps from the end of the last promise on. A reader that encounters them records its request, and the next of
-  // them to commit saves a promise (KEEP_PROMISE).
+  // they may use timestamps from the end of the last promise on. A reader that encounters this records its request, and the next of
+  // these writers to commit saves a promise (KEEP_PROMISE).
   `CREATE OR REPLACE FUNCTION plat_promise(given float8, OUT moment float8, OUT settled float8, OUT stands float8)
    LANGUAGE plpgsql VOLATILE AS $code$
    DECLARE
@@ -262,7 +261,7 @@ const REQUEST_INTERVAL = PROMISE_INTERVAL / 2;
 const sqlFunction = (signature: string, expression: string): string =>
   `CREATE OR REPLACE FUNCTION ${signature} LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN ${expression}`;
 
-/** A function that is not strict, so that the server makes it a part of the statement if its arguments are simple. */
+/** A function that is not strict, so that the server inlines it into the statement if its arguments are simple. */
 const inlined = (signature: string, expression: string): string =>
   `CREATE OR REPLACE FUNCTION ${signature} LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN ${expression}`;
 

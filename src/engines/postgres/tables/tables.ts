@@ -1,4 +1,4 @@
-/** The tables of records on a server and the views of them: what is there, what is lacking, and how it is added. */
+/** The tables and views of records on a server: reads which exist, and adds those that are missing. */
 import { kindOfType } from '../../../compile/column-value.ts';
 import { bind, join, name as quoted, type Sql, sql } from '../../../compile/fragment.ts';
 import {
@@ -27,7 +27,7 @@ import { partitionsOf, partitionTable, readSystems } from '../partitions/partiti
 /** The tables, views and indexes in the schema of a store by name, with their columns in order. */
 type Catalog = ReadonlyMap<string, Columns>;
 
-/** @param only the name of the only one to read */
+/** @param only the name of the only relation to read */
 export async function readCatalog({ rows: read }: Pick<Session, 'rows'>, only?: string): Promise<Catalog> {
   const named = only === undefined ? sql`TRUE` : sql`c.relname = ${bind(only)}`;
   const rows = await read(
@@ -59,21 +59,18 @@ interface ServerTable extends StoredTable {
 /** @param isStorePartitioned whether the large tables of the store are partitioned by originating system */
 function tablesOf(layout: ResourceLayout, isStorePartitioned: boolean): ServerTable[] {
   const partitioned = isStorePartitioned && isPartitioned(layout);
-  return storedTables(layout, (table, { fields, suffix }) => indexName(table, fields, suffix)).map(
-    (table) => ({
-      ...table,
-      created: new Map(
-        table.indexes.map((index) => [index.name, createIndexStatement(table.name, index, partitioned)]),
-      ),
-      isPartitioned: partitioned,
-    }),
-  );
+  const tables = storedTables(layout, (table, { fields, suffix }) => indexName(table, fields, suffix));
+  return tables.map((table) => {
+    const statementOf = (index: StoredIndex) => createIndexStatement(table.name, index, partitioned);
+    const created = new Map(table.indexes.map((index) => [index.name, statementOf(index)]));
+    return { ...table, created, isPartitioned: partitioned };
+  });
 }
 
 /**
- * In a partitioned table, a unique index applies to each partition separately. Uniqueness over all partitions is ensured by the
- * writer, which removes the rows of a key from all partitions before it inserts others. Nulls sort lowest, as in every order of
- * plat. Covering indexes also include the key and id of each row, for searches that read no record.
+ * In a partitioned table, a unique index applies to each partition separately. The writer ensures uniqueness over all partitions,
+ * since it removes the rows of a key from all of them before it inserts others. Nulls sort lowest, as in every order of plat.
+ * Covering indexes also include the key and id of each row, for searches that read no record.
  */
 function createIndexStatement(table: string, index: StoredIndex, partitioned: boolean): string {
   const { name, columns, covered, isOfFields, isUnique, where } = index;
@@ -145,7 +142,7 @@ async function extendTables(
     if (name === layout.search?.table) await extendSearchTable(session, catalog, layout, layout.search);
     for (const [index, creation] of created) if (!catalog.has(index)) await session.run(creation);
   }
-  // Last, because it blocks readers of these tables.
+  // Indexes come last, because creating them blocks readers of these tables.
   const wanted = new Map(tables.flatMap(({ created }) => [...created]));
   for (const index of layouts.flatMap((layout) => outdatedIndexes(layout, catalog.keys(), wanted))) {
     await session.run(`DROP INDEX "${index}"`);
@@ -171,9 +168,7 @@ async function extendSearchTable(
   // Until autovacuum analyzes the table, the planner would have no statistics.
   if (known === undefined || added.length > 0) await session.run(`ANALYZE "${search.table}"`);
   if (known === undefined) return;
-  const surplus = [...known.keys()]
-    .filter((each) => !search.columns.has(each))
-    .map((each) => `DROP "${each}"`);
+  const surplus = [...new Set(known.keys()).difference(search.columns)].map((each) => `DROP "${each}"`);
   if (surplus.length > 0) await session.run(`ALTER TABLE "${search.table}" ${surplus.join(', ')}`);
 }
 
@@ -191,9 +186,9 @@ const COMPRESSION = sql`(SELECT CASE WHEN 'lz4' = ANY(enumvals) THEN 'lz4' ELSE 
 const SHORT = 255;
 
 /**
- * Keeps ready texts, and everything short, in the rows of a table and its partitions, also those of earlier versions. The server
- * otherwise moves the columns of a large row out of it, the largest first, until it has 2 KB, even those of 24 bytes: each key and
- * timestamp would have to be looked up elsewhere.
+ * Keeps ready texts, and everything short, in the rows of a table and its partitions, including those that earlier versions
+ * created. Otherwise the server moves columns out of a large row, the largest first, until the row has 2 KB, even columns of 24
+ * bytes: it would have to look up each key and timestamp elsewhere.
  */
 async function keepInRow(
   { rows, run, dialect: { oneOf } }: Session,
@@ -201,15 +196,12 @@ async function keepInRow(
   partitions: readonly string[],
 ): Promise<void> {
   const long = new Set(layout.fields.filter(isLong).map((field) => field.name));
-  const texts = [...columns].filter(([column, { kind }]) => kind === 'text' && !long.has(column));
+  const texts = [...columns].flatMap(([each, { kind }]) => (kind === 'text' && !long.has(each) ? each : []));
   const movable = await rows(
     sql`SELECT c.relname AS relation, a.attname AS name, ${COMPRESSION} AS compression
       FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
       WHERE c.relnamespace = current_schema()::regnamespace AND ${oneOf(sql`c.relname`, [name, ...partitions])}
-        AND ${oneOf(
-          sql`a.attname`,
-          texts.map(([column]) => column),
-        )} AND a.attstorage = 'x'`,
+        AND ${oneOf(sql`a.attname`, texts)} AND a.attstorage = 'x'`,
   );
   for (const [relation, found] of Map.groupBy(movable, (row) => String(row.relation))) {
     const changes = found.flatMap(({ name: column, compression }) => [
@@ -226,7 +218,6 @@ const isLong = ({ type, collection }: Field): boolean =>
 /**
  * Creates the view for users (docs/sql-views.md): a column for each field in use, with agent and office fields joined. New columns
  * are added at the end, so that objects that depend on a view remain valid.
- *
  * @param isWrong whether to recreate it although it has these columns
  */
 async function recreateView(
@@ -267,7 +258,7 @@ const createViewStatement = (
 
 /**
  * Whether the view has the expected definition. The server stores a normalized definition, so it is compared with that of a
- * temporary view with the expected definition.
+ * temporary view.
  */
 export async function viewState(
   session: Session,

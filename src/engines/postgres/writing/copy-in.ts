@@ -13,7 +13,7 @@ function cellText(value: BoundValue): string {
     : value;
 }
 
-/** What the driver's connection can do beyond its declared types. */
+/** Methods of the driver's connection that its type declarations lack. */
 interface CopyConnection {
   query(text: string): void;
   sendCopyFromChunk(chunk: Buffer): void;
@@ -24,7 +24,7 @@ interface CopyConnection {
 const takesCopies = (connection: Connection): connection is Connection & CopyConnection =>
   ['query', 'sendCopyFromChunk', 'sendCopyFail', 'endCopyFrom'].every((name) => name in connection);
 
-/** Characters to send at once: slightly more than the socket buffers, so that the server never waits. */
+/** The number of characters to send at once: slightly more than the socket buffers, so that the server never waits. */
 const CHUNK = 256 * 1024;
 
 /**
@@ -67,7 +67,7 @@ export function copyIn(
       connection.sendCopyFail('the rows could not be made');
     }
   };
-  /** A statement whose data is sent when the server requests it. The driver calls its handlers. */
+  /** A statement whose data is sent when the server requests it. The driver calls these handlers. */
   const copy = {
     submit(connection: Connection): void {
       if (!takesCopies(connection)) throw new Error('The driver does not copy');

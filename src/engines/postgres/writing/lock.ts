@@ -13,10 +13,9 @@ import { identityColumns, identityOf, recordServer, refusesIdentity } from './wh
 const LOCK_TIMEOUT = 30_000;
 
 /**
- * Begins a write transaction. Only one writer of all processes works at a time: the lock is held for a fraction of a second, is
- * released with the transaction, and blocks no reader. The layout changes only under this lock and is read under it. With READ
- * COMMITTED, whatever the server's default, each statement sees what was committed before it, so a writer sees what its
- * predecessors wrote.
+ * Begins a write transaction. Only one writer of all processes works at a time: it holds the lock for a fraction of a second, until
+ * the transaction ends, and blocks no reader. The layout changes only under this lock and is read under it. With READ COMMITTED,
+ * whatever the server's default, each statement sees what was committed before it, so a writer sees what its predecessors wrote.
  */
 const beginText = (
   patience: number,
@@ -31,7 +30,7 @@ const beginText = (
 /** Seconds after which a client can repeat a write whose outcome is unknown. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** The number of connections to try: an idle one may have been cut without notice. */
+/** The number of connections to try: an idle one may have been closed without notice. */
 const TRIES = 3;
 
 interface LockOptions {
@@ -42,10 +41,8 @@ interface LockOptions {
 }
 
 /**
- * Runs `work` under the write lock of the store, and commits. An error rolls everything back.
- *
- * @throws LayoutTooNew
- * @throws PlatError `writeUnknown`
+ * Runs `work` under the write lock of the store, and commits. An error rolls everything back. @throws LayoutTooNew; PlatError
+ * `writeUnknown`
  */
 export async function underLock<T>(
   pool: StorePool,
@@ -76,7 +73,7 @@ export async function underLock<T>(
   }
 }
 
-/** Who has the lock, as an operator finds it in `pg_stat_activity`, which shows some roles only the process. */
+/** The holder of the lock, as an operator finds it in `pg_stat_activity`, which shows some roles only the process. */
 const HOLDER = `SELECT concat_ws(' ', 'Process', pid, 'of the server', '(' || nullif(concat_ws(' at ',
     nullif(application_name, ''), host(client_addr)), '') || ')') AS holder FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'advisory' AND granted AND datname = current_database() AND classid = ${LOCK_CLASS}
@@ -87,9 +84,8 @@ async function commit(session: ServerSession): Promise<void> {
   try {
     await session.run('COMMIT');
   } catch (error) {
-    throw isUnavailable(error)
-      ? platError('writeUnknown', {}, { cause: error, retryAfter: RETRY_AFTER_SECONDS })
-      : error;
+    if (!isUnavailable(error)) throw error;
+    throw platError('writeUnknown', {}, { cause: error, retryAfter: RETRY_AFTER_SECONDS });
   }
 }
 

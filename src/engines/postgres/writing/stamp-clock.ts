@@ -6,11 +6,10 @@ import { NOTHING_STORED, type StoreClock, storeClock } from '../../../store/time
 
 /** The server's clock, which all processes share, or one that is passed in. The clock of this machine is not used. */
 export interface ServerClock extends StoreClock {
-  /** The time to pass to statements in milliseconds since 1970; null where the server reads its own clock. */
+  /** The time to pass to statements in milliseconds since 1970; null if the server reads its own clock. */
   readonly passedTime: () => number | null;
   /**
    * Records a reading of the server's clock, and the store's record of time.
-   *
    * @param age milliseconds that may have passed since the server read its clock
    * @returns whether the clock agrees with its earlier readings
    */
@@ -18,8 +17,7 @@ export interface ServerClock extends StoreClock {
 }
 
 /**
- * Milliseconds after which a response no longer counts as a reading of the server's clock; the previous reading then remains in
- * effect.
+ * Milliseconds after which a response no longer counts as a reading of the server's clock; the previous reading stays in effect.
  */
 const FRESH_READING = 10;
 
@@ -55,5 +53,5 @@ export function makeServerClock(clock: Clock | undefined, trust: ClockTrust): Se
   };
 }
 
-/** SQL of the server's own clock, in milliseconds since 1970. */
+/** SQL for the server's own clock, in milliseconds since 1970. */
 export const SERVER_CLOCK = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::float8';

@@ -1,4 +1,6 @@
-/** What the store's writer needs from a server. */
+/**
+ * The operations of a server that the store's writer needs.
+ */
 
 import type { ColumnKind } from '../../../compile/column-value.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
@@ -86,7 +88,7 @@ export function writingOn(
 
 /**
  * If a reader has requested a promise since the last one (`plat_promise`), a writer saves one at the end of its transaction: no
- * later commit may use a timestamp before this one (I2). If one writer follows another, a reader never finds the lock free.
+ * later commit may use a timestamp before it (I2). If one writer follows another, a reader never finds the lock free.
  */
 const KEEP_PROMISE = `INSERT INTO plat_meta
   SELECT 'settled', $1 FROM plat_meta asked
