@@ -1,6 +1,6 @@
 /**
- * Plans pages in key order of which the caller keeps blocks: the records of ranges of keys, with marks in place of the agents
- * and offices whose values they include. It does not know how blocks are kept.
+ * Plans pages in key order whose blocks the caller caches: reads the records of ranges of keys, with marks in place of the agents
+ * and offices whose values they include. It does not know how blocks are cached.
  */
 
 import type { Planner } from './context.ts';
@@ -21,7 +21,7 @@ import type { LinkedTexts } from './text/linked-texts.ts';
 
 /** How to read a page of blocks (store/read/blocks-task.ts). */
 export interface BlocksPlan extends Pick<BlocksRequest, 'since' | 'after' | 'kept' | 'limit' | 'form'> {
-  /** From `viewVersion`. */
+  /** The result of `viewVersion`. */
   readonly stamp: string;
   readonly changes: PlannedStatement;
   /** The records after a key up to another one, or to the end. */
@@ -32,11 +32,11 @@ export interface BlocksPlan extends Pick<BlocksRequest, 'since' | 'after' | 'kep
   readonly linking?: { readonly linked: LinkedTexts; readonly changes: PlannedStatement };
 }
 
-/** Identifies a state of the model: while it is the same, what a view shows of records changes only with the records. */
+/** Identifies a state of the model: while it is unchanged, a view shows records differently only if the records change. */
 export const viewVersion = ({ epoch, generation, day, visibilityDay }: StoreModel): string =>
   `${epoch} ${generation} ${day} ${visibilityDay}`;
 
-/** @param changesSince finds what has changed since a position */
+/** @param changesSince selects the changes since a position */
 export function planBlocks(
   planner: Planner,
   request: BlocksRequest,

@@ -1,12 +1,12 @@
 /**
- * The functions and casts of the query language, and values as JSON text, as SQL. What all engines write in the same way is here;
- * each engine adds a table with its own. No argument is written twice, since nested functions would double the statement at each
- * level.
+ * The SQL of the functions and casts of the query language, and of values as JSON text. This module has what all engines write in
+ * the same way; each engine adds a table of its own. No argument is written twice, since nested functions would double the
+ * statement at each level.
  */
 import type { FunctionName, LikePart, ValueType } from '../query/tree.ts';
 import { bind, join, type Sql, sql } from './fragment.ts';
 
-/** The functions whose SQL is an engine's own. */
+/** The functions whose SQL differs by engine. */
 type EngineFunction =
   | 'contains'
   | 'startswith'
@@ -20,11 +20,11 @@ type EngineFunction =
   | 'floor'
   | 'ceiling';
 
-/** What an engine provides. Every argument has a column's form. */
+/** The SQL of an engine's functions. Every argument is in the form in which columns store its type. */
 export interface EngineFunctions extends Readonly<Record<EngineFunction, (first: Sql, second: Sql) => Sql>> {
-  /** From a start that is counted from 0; a negative one counts from the end. */
+  /** The start is counted from 0; a negative one counts from the end. */
   readonly substring: (text: Sql, start: Sql, count: Sql | undefined) => Sql;
-  /** The digits at a place of a text, counted from 1, as a number. */
+  /** The digits at a position of a text, counted from 1, as a number. */
   readonly digits: (text: Sql, from: number, length: number) => Sql;
   /** The part of a text from a position on, after a zero, as a number. */
   readonly fraction: (text: Sql, from: number) => Sql;
@@ -88,7 +88,7 @@ export interface EngineCasts {
   readonly whole: (value: Sql) => Sql;
 }
 
-/** A value of one type as one of another; null if it cannot be converted. */
+/** Converts a value to another type; null if it cannot be converted. */
 export const makeCast =
   ({ fromText, fromNull, text, whole }: EngineCasts, nothing: (type: ValueType) => Sql) =>
   (from: ValueType, to: ValueType, value: Sql): Sql => {
@@ -99,7 +99,7 @@ export const makeCast =
     return CASTS[`${from} ${to}`]?.(value) ?? (to === 'string' ? text(from, value) : nothing(to));
   };
 
-/** The casts that every engine writes the same, by the types from and to. */
+/** The casts that every engine writes in the same way, by the types from and to. */
 const CASTS: Readonly<Record<string, (value: Sql) => Sql>> = {
   'integer string': (value) => sql`plat_number_text(${value})`,
   'decimal string': (value) => sql`plat_number_text(${value})`,
@@ -110,12 +110,12 @@ const CASTS: Readonly<Record<string, (value: Sql) => Sql>> = {
   'integer decimal': (value) => value,
 };
 
-/** How an engine writes values as JSON text: `null` for a null value, but for `seconds`, where it stays null. */
+/** The SQL with which an engine writes values as JSON text: `null` for a null value, except for `seconds`, which stays null. */
 export type JsonForms = Readonly<
   Record<'string' | 'date' | 'boolean' | 'integer' | 'decimal' | 'seconds', (value: Sql) => Sql>
 >;
 
-/** A value of a type as JSON text; `null` if it is null. */
+/** Writes a value of a type as JSON text; `null` if it is null. */
 export const makeJson =
   (engine: JsonForms) =>
   (type: ValueType | 'collection', value: Sql): Sql => {
@@ -141,7 +141,7 @@ export const makeJson =
     }
   };
 
-/** The characters that trim takes away: all that Unicode calls white space. */
+/** The characters that `trim` removes: all that Unicode calls white space. */
 export const WHITE_SPACE = bind(
   '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 );

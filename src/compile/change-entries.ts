@@ -12,7 +12,7 @@ const LOOKUP = 'Lookup';
 export interface EntryScope {
   /** The bit of the role. */
   readonly bit: number;
-  /** Originating systems; absent: all. */
+  /** Originating systems; absent: all systems. */
   readonly systems?: readonly string[] | undefined;
 }
 
@@ -31,9 +31,8 @@ export function visibleEntries(model: StoreModel, scope: EntryScope | undefined)
 }
 
 /**
- * Resources without an originating system of their own are never filtered by it (access/view.ts), except Lookup: the
- * sequence does not record which values are in use in which systems, so a restricted key receives only entries of
- * listed values.
+ * Resources without an originating system are never filtered by it (access/view.ts), except Lookup: the sequence does not record
+ * which values are in use in which systems, so a restricted key receives only entries of listed values.
  */
 function inSystems(model: StoreModel, systems: readonly string[]): Sql {
   const free = [...model.dictionary.resources.keys()].filter(
@@ -45,8 +44,8 @@ function inSystems(model: StoreModel, systems: readonly string[]): Sql {
 }
 
 /**
- * A store of an earlier plat may contain imported records of a resource that is now filled from the sequence; nobody
- * can read them.
+ * A store of an earlier version of plat may contain imported records of a resource that is now filled from the sequence; nobody can
+ * read them.
  */
 const excludeFilledResources = ({ dictionary, stores }: StoreModel): Sql[] =>
   [...dictionary.resources.values()]

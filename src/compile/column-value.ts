@@ -5,10 +5,10 @@ import { Damage, parseStoredList } from '../records/damage.ts';
 import { isAbsent } from '../records/parsed-record.ts';
 import type { BoundValue } from './fragment.ts';
 
-/** What a column contains. An engine without booleans stores them as 0 and 1. */
+/** The kind of values in a column. An engine without booleans stores them as 0 and 1. */
 export type ColumnKind = 'text' | 'number' | 'boolean';
 
-/** The columns of rows in order, by name. */
+/** Makes the columns of rows in order, by name. */
 export const columnKinds = (kinds: Readonly<Record<string, ColumnKind>>): ReadonlyMap<string, ColumnKind> =>
   new Map(Object.entries(kinds));
 
@@ -21,7 +21,7 @@ const KINDS: Readonly<Record<Field['type']['kind'], ColumnKind>> = {
 export const columnKind = ({ collection, type }: Field): ColumnKind =>
   collection ? 'text' : KINDS[type.kind];
 
-/** The kind of a column by its type as an engine reports it. A column without a type holds texts. */
+/** The kind of a column according to the type that an engine reports. A column without a type contains texts. */
 export function kindOfType(type: string): ColumnKind {
   switch (type.toLowerCase()) {
     case 'boolean':
@@ -34,21 +34,21 @@ export function kindOfType(type: string): ColumnKind {
   }
 }
 
-/** The value of a field as its column stores it. */
+/** Converts the value of a field to the form in which its column stores it. */
 export function encode(field: Field, value: FieldValue | undefined): string | number | boolean | null {
   if (value === undefined || value === null || isAbsent(value)) return null;
   if (typeof value === 'string') return field.type.kind === 'timestamp' ? value.slice(0, -1) : value;
   return typeof value === 'object' ? JSON.stringify(value) : value;
 }
 
-/** A column's value as a driver returns it; null for a type that no column of plat has. */
+/** The value of a column as a driver returns it; null for a type that no column of plat has. */
 export const boundValueOf = (raw: unknown): BoundValue =>
   typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean' ? raw : null;
 
 /** A text from a column, or null. */
 export const textOrNull = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
 
-/** The value of a field, read from its column; null if there is none. */
+/** Reads the value of a field from its column; null if there is none. */
 export function decode(field: Field, raw: unknown): FieldValue {
   if (raw === undefined || raw === null || raw instanceof Uint8Array) return null;
   if (field.collection) return parseStoredList(String(raw));
@@ -63,8 +63,8 @@ export function decode(field: Field, raw: unknown): FieldValue {
 }
 
 /**
- * The same for a value that is only compared or counted, so that a damaged one prevents no write: undefined if the column does not
- * contain a value of the field.
+ * Like `decode`, for a value that is only compared or counted, so that a damaged one prevents no write: undefined if the column
+ * does not contain a value of the field.
  */
 export function decodeOrUndefined(field: Field, raw: unknown): FieldValue | undefined {
   try {

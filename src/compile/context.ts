@@ -1,6 +1,6 @@
 /**
- * What compiling a statement depends on: the dialect, the model, the reader's scope and the aliases of the rows in it. The
- * condition under which a role sees a row is defined here, once for all statements.
+ * The context in which a statement is compiled: the dialect, the model, the reader's scope and the aliases of rows. The condition
+ * under which a role sees a row is defined here, once for all statements.
  */
 import type { RowScope } from '../access/index.ts';
 import type { Field } from '../dictionary/index.ts';
@@ -12,17 +12,17 @@ import type { ResourceLayout } from './layout/index.ts';
 import type { StoreModel } from './model.ts';
 import { ANY_SYSTEM, VALUE_COUNTER_PREFIX } from './values-in-use.ts';
 
-/** What a scope of the query tree refers to in the statement. */
+/** The part of the statement that a scope of the query tree refers to. */
 type ScopeBinding =
   | { readonly kind: 'record'; readonly alias: string; readonly resource: string }
   | { readonly kind: 'value'; readonly sql: Sql };
 
-/** What the compiler needs to know. A child context differs in its scopes only. */
+/** Everything that the compiler needs to know. A child context differs only in its scopes. */
 export interface Context extends ContextSource {
   readonly scopes: ReadonlyMap<Scope, ScopeBinding>;
   /** Returns a new alias, unique within the statement. */
   readonly alias: () => string;
-  /** The aliases of search tables, and whether a column of the rest of the record has been named (record-rows.ts). */
+  /** The aliases of search tables, and whether the statement also uses a column that the search table lacks (record-rows.ts). */
   readonly narrow: Map<string, boolean>;
 }
 
@@ -39,16 +39,16 @@ export interface ContextSource {
 }
 
 /**
- * Today's visibility rules as SQL, used instead of the stored bits as long as those follow the rules of an earlier
- * day (visibility.ts). Undefined for rows whose rules do not depend on the date.
- * @param alias of either table of the layout
+ * Today's visibility rules as SQL, used instead of the stored bits while these reflect the rules of an earlier day (visibility.ts).
+ * Undefined for rows whose rules do not depend on the date.
+ * @param alias the alias of either table of the layout
  */
 export interface TodaysRules {
   readonly visible: (layout: ResourceLayout, alias: string, bit: number) => Sql | undefined;
   readonly shown: (layout: ResourceLayout, alias: string, bits: number) => Sql | undefined;
 }
 
-/** What every statement is compiled with. */
+/** What the compilation of every statement needs. */
 export interface Planner {
   readonly dialect: Dialect;
   readonly model: StoreModel;
@@ -56,7 +56,7 @@ export interface Planner {
   readonly damaged?: DamagedRecords | undefined;
 }
 
-/** The planner of a read: statements that name lists do not fail because of a record that is known to be damaged. */
+/** The planner of a read: its statements do not fail on a list in a record that is known to be damaged. */
 export const plannerOf = (dialect: Dialect, model: StoreModel, damaged: Planner['damaged']): Planner => ({
   dialect: damaged === undefined ? dialect : tolerateDamage(dialect),
   model,
@@ -84,7 +84,7 @@ export function recordOf(context: Context, scope: Scope): { alias: string; resou
   return binding;
 }
 
-/** A condition that leads the engine to the partition of a row of `alias` that belongs to the row of another alias. */
+/** A condition that lets the engine search only the partition of a row when it joins another row of the same record. */
 export function samePartition(dialect: Dialect, layout: ResourceLayout, alias: string, other: string): Sql[] {
   const same = dialect.sameSystem?.(layout, alias, other);
   return same === undefined ? [] : [same];

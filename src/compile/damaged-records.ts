@@ -1,4 +1,6 @@
-/** Known damage: which records of a store are damaged, and how a body reveals that it contains one. */
+/**
+ * Known damage: which records of a store are damaged, and how a body reveals that it contains one.
+ */
 import type { Field } from '../dictionary/index.ts';
 import type { Dialect } from './dialect.ts';
 import { bind, column, concat, constantText, type Sql, sql } from './fragment.ts';
@@ -28,10 +30,9 @@ interface Marker {
 }
 
 /**
- * Selects a marker in front of a record that is known to be damaged. Since the marker is not valid JSON, no body that
- * contains one leaves the store (store/whole/whole-bodies.ts). While no damage is known, nothing is added to
- * statements.
- * @param key of the record; null if there is none
+ * Selects a marker in front of a record that is known to be damaged. Since the marker is not valid JSON, no body with a marker
+ * leaves the store (store/whole/whole-bodies.ts). While no damage is known, nothing is added to statements.
+ * @param key the key of the record; null if there is none
  */
 export function markIfDamaged({ damaged, dialect }: Marker, resource: string, key: Sql): Sql[] {
   const keys = damaged?.get(resource);
@@ -46,8 +47,8 @@ export function markIfDamaged({ damaged, dialect }: Marker, resource: string, ke
 }
 
 /**
- * The same for the agents and offices whose values a record includes.
- * @param fields that are returned; absent: all
+ * Selects markers for the agents and offices whose values a record includes.
+ * @param fields the fields that are returned; absent: all
  */
 export function markDamagedLinks(
   source: Marker,

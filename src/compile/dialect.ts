@@ -1,4 +1,6 @@
-/** The part of SQL that differs by engine. This module knows no engine. */
+/**
+ * The SQL that differs by engine. This module knows no engine.
+ */
 import type { ScalarType } from '../dictionary/index.ts';
 import type { ArithmeticOperator, FunctionName, LikePart, ValueType } from '../query/tree.ts';
 import { memoizePerObject } from '../shared/per-object.ts';
@@ -19,7 +21,7 @@ export type WordQuery =
   | { readonly kind: 'phrase'; readonly words: readonly string[] }
   | { readonly kind: 'and' | 'or'; readonly terms: readonly WordQuery[] };
 
-/** A page as an engine reads it. */
+/** The SQL with which an engine reads a page. */
 interface PageSql {
   readonly page: Sql;
   /** Determines whether a row follows, if `page` does not. */
@@ -44,8 +46,8 @@ export interface Dialect {
   /** A computed value as JSON text, with numbers as JavaScript writes them; `null` if it is null. */
   readonly computed: (type: ValueType, value: Sql) => Sql;
   /**
-   * A column as JSON text, character by character as JavaScript writes it, with `around` applied; null if the column
-   * is null. The engine may fail on a value that no writer stores, and need not notice a list in another notation.
+   * A column as JSON text, exactly as JavaScript writes it, with `around` applied; null if the column is null. The engine may fail
+   * on a value that no writer stores, and need not notice a list in another notation.
    */
   readonly exactJson: (
     type: ScalarType['kind'] | 'collection',
@@ -67,20 +69,20 @@ export interface Dialect {
    * that are not text.
    */
   readonly bytes: (text: Sql) => Sql;
-  /** The text of a row that has marks of links, as `x`, or as the columns that the engine's reader joins and fills. */
+  /** The text of a row that contains marks of links, as `x`, or as the columns that the engine's reader joins and fills. */
   readonly markedText: (text: Sql) => Sql;
   /** Aggregates texts, joined by a character, in the order of the rows. */
   readonly aggregateTexts: (text: Sql, by?: string) => Sql;
-  /** The same for integers, joined by commas. */
+  /** Aggregates integers, joined by commas, in the order of the rows. */
   readonly aggregateIntegers: (integer: Sql) => Sql;
   /** A statement that returns the texts `x` of rows the way the engine's reader expects them: joined, or row by row. */
   readonly selectTexts: (rows: Sql) => Sql;
   /**
-   * The same for the first rows of many, with keys `k`, so that their number and the last key are known, too.
-   * @param areSmall whether the texts are few fields, of which a page takes little memory
+   * Like `selectTexts`, for the first rows of many, with keys `k`, so that their number and the last key are also known.
+   * @param areSmall whether the texts have few fields, so that a page takes little memory
    */
   readonly page: (rows: Sql, limit: number, areSmall: boolean, follows: (last: Sql) => Sql) => PageSql;
-  /** The same as `selectTexts` if the reader also needs the key `k` of each row and the length of its text in bytes. */
+  /** Like `selectTexts`, if the reader also needs the key `k` of each row and the length of its text in bytes. */
   readonly selectRecords: (rows: Sql) => Sql;
   /** A keyword required before a table of members that refers to columns of the same FROM clause. */
   readonly lateral: Sql;
@@ -89,8 +91,8 @@ export interface Dialect {
   /** A table `alias(value, position)` of a bound JSON list of integers, with positions from 1. */
   readonly integerTable: (json: Sql, alias: string) => Sql;
   /**
-   * The clause that returns rows joined with a list (CROSS JOIN) in the order of the list. Empty if this is the order
-   * anyway: sorting them would move their texts twice.
+   * The clause that returns rows joined with a list (CROSS JOIN) in the order of the list. Empty if they have this order anyway:
+   * sorting would move their texts twice.
    */
   readonly inListOrder: (alias: string) => Sql;
   /** A table `alias(column, …)` of a bound JSON list of objects, whose members are named like the columns. */
@@ -102,13 +104,13 @@ export interface Dialect {
   readonly announcement?: Sql;
   /** Whether a value is one of the texts. */
   readonly oneOf: (value: Sql, texts: readonly string[]) => Sql;
-  /** A LIMIT of a bound number for a statement that is planned in the same way whatever the number is. */
+  /** A LIMIT of a bound number, such that the plan of the statement does not depend on the number. */
   readonly limit: (most: Sql) => Sql;
   /** A clause required before OFFSET if there is no LIMIT. */
   readonly noLimit: Sql;
   /**
-   * Whether the engine sorts the rows of each value separately when it reads an index backwards for a descending order:
-   * they are then requested as groups, in the order of the index.
+   * Whether the engine sorts the rows of each value separately when it reads an index backwards for a descending order: they are
+   * then requested in groups, in the order of the index.
    */
   readonly sortsTies: boolean;
   /** An ORDER BY term in which null is the lowest value. */
@@ -117,23 +119,23 @@ export interface Dialect {
   readonly cast: (from: ValueType, to: ValueType, value: Sql) => Sql;
   readonly matches: (text: Sql, pattern: string, ignoreCase: boolean) => Sql;
   readonly like: (text: Sql, pattern: readonly LikePart[]) => Sql;
-  /** Whether the texts contain adjacent whole words, ignoring case; absent if the engine has no way of its own. */
+  /** Whether the texts contain adjacent whole words, ignoring case; absent if the engine has no function for this. */
   readonly hasWords?: (texts: Sql, words: readonly string[]) => Sql;
   /**
-   * Selects the ids of the records that may contain the words, by a word index: all that do, and possibly others. Absent or
+   * Selects the ids of the records that may contain the words, from a word index: all that do, and possibly others. Absent or
    * undefined if the resource has no word index.
    */
   readonly idsWithWords?: (layout: ResourceLayout, query: WordQuery) => Sql | undefined;
   /**
-   * Finds, as `key`, records for which the word index has too little or too much, and repairs them. Absent or
-   * undefined if the resource has no word index.
+   * Finds, as `key`, records for which the word index has missing or surplus entries, and repairs them. Absent or undefined if the
+   * resource has no word index.
    */
   readonly wordIndex?: (
     layout: ResourceLayout,
   ) => { readonly find: Sql; readonly mend: readonly Sql[] } | undefined;
   /**
-   * The condition that a row has the same originating system as the row of another alias, so that the engine looks in
-   * one partition only. Absent or undefined if this does not narrow the search.
+   * The condition that two rows have the same originating system, so that the engine searches only one partition. Absent or
+   * undefined if this does not narrow the search.
    */
   readonly sameSystem?: (layout: ResourceLayout, alias: string, other: string) => Sql | undefined;
   /**
@@ -148,18 +150,20 @@ export interface Dialect {
    * division by zero.
    */
   readonly operations: Readonly<Record<ArithmeticOperator, (left: Sql, right: Sql) => Sql>>;
-  /** Whether columns contain only values of their types: no statement fails because of another one. */
+  /** Whether columns can only contain values of their types, so that no statement fails on another value. */
   readonly hasTypes: boolean;
   /** Whether a text that is not null is the JSON of a list of texts. */
   readonly isList: (text: Sql) => Sql;
   /**
-   * A condition that fails the statement once its time is up: evaluated for each value that a row is searched for, and
-   * for the rows of a statement, by their ids. Undefined if the engine enforces the limit itself.
+   * A condition that fails the statement once its time is up: for statements that search a row for each of many values, and for
+   * statements over many rows, by their ids. Undefined if the engine enforces the limit itself.
    */
   readonly deadline: { readonly ofValues: Sql; readonly ofRows: (id: Sql) => Sql } | undefined;
 }
 
-/** What an engine writes: tables of its functions, casts and JSON texts, from which `dialectOf` makes the operations. */
+/**
+ * An engine's own part of a dialect: tables of its functions, casts and JSON texts, from which `dialectOf` makes the operations.
+ */
 interface EngineDialect extends Omit<Dialect, 'call' | 'cast' | 'json' | 'computed' | 'literal'> {
   readonly calls: EngineFunctions;
   readonly casts: EngineCasts;
@@ -174,7 +178,7 @@ export const dialectOf = ({ calls, casts, forms, computedForms, ...engine }: Eng
   cast: makeCast(casts, engine.nullOf),
   json: makeJson(forms),
   computed: makeJson({ ...forms, ...computedForms }),
-  // Columns hold timestamps without the Z, so that shorter ones sort before longer ones.
+  // Columns contain timestamps without the Z, so that shorter ones sort before longer ones.
   literal: (type, value) =>
     bind(type === 'timestamp' && typeof value === 'string' ? value.replace(/Z$/, '') : value),
 });

@@ -1,7 +1,7 @@
 /**
- * From a request for EntityEvent (RESO RCP-27) to the statements that read it. Its records are the entries of the
- * sequence of changes, which are in no table of records: pages, bounds and visibility are those of the sequence. It
- * must not know how a response is written, nor how long entries are kept.
+ * Plans the statements for a request for EntityEvent (RESO RCP-27). Its records are the entries of the sequence of changes, which
+ * are in no table of records: pages, bounds and visibility are those of the sequence. It must not know how a response is written,
+ * nor how long entries are kept.
  */
 import { EVENT } from '../dictionary/index.ts';
 import { type ComparisonOperator, type Expression, MIRRORED, type OrderTerm } from '../query/tree.ts';
@@ -22,15 +22,15 @@ export interface EventsPlan {
   readonly kind: 'rows';
   readonly linked?: undefined;
   readonly find: readonly Statement[];
-  /** How many order values there are: `o0`, `o1`, … */
+  /** The number of order values: `o0`, `o1`, … */
   readonly values: number;
   readonly limit: number;
 }
 
-/** The number of an entry, as it is in the sequence. */
+/** The number of an entry in the sequence. */
 const NUMBER = column('r', '_id');
 
-/** A bound number of an entry, of a type by which an index is searched. */
+/** A bound number of an entry, in the type that lets the engine use the index. */
 const bindNumber = (number: number): Sql => sql`CAST(${bind(number)} AS BIGINT)`;
 
 type EventsQuery = Pick<RecordQuery, 'view' | 'resource' | 'filter' | 'order' | 'now'>;
@@ -72,28 +72,28 @@ export function planEvent(planner: Planner, { query, key, shape, files }: Record
   );
 }
 
-/** The number of an entry; undefined for a text that is none. */
+/** Parses the number of an entry; undefined if the text is not one. */
 export const parseEntryNumber = (key: string): number | undefined =>
   /^\d{1,19}$/.test(key) && Number.isSafeInteger(Number(key)) ? Number(key) : undefined;
 
 /**
- * Whether the page is a range of the sequence, read in its order. Entries that the role does not see are skipped, so
- * this is efficient only if most of them are visible.
+ * Whether the page is a range of the sequence, read in its order. Entries that the role does not see are skipped, so this is
+ * efficient only if most of them are visible.
  */
 export const isSequencePage = ({ query, position }: Pick<PageRequest, 'query' | 'position'>): boolean =>
   boundsOf(query.filter).isAll && position.kind !== 'offset' && isInSequence(query.order);
 
-/** The number of the entry after which a filter requests all that follow; 0 if it requests them from the beginning. */
+/** The number of the entry after which a filter requests all entries; 0 if it requests them from the beginning. */
 export const lowerBound = (filter: Expression | undefined): number => boundsOf(filter).since;
 
 const renderStatement = ({ dialect }: Planner, statement: Sql): Statement =>
   render(statement, dialect.placeholder);
 
-/** The rows `r` that a query selects, with the columns of a table of records that statements name. */
+/** The rows `r` that a query selects, with the same columns as a table of records. */
 export function eventRows(planner: Planner, { view, resource, filter, now }: Omit<EventsQuery, 'order'>) {
   const { dialect, model, damaged } = planner;
   const { scope } = view;
-  // What a role may see of an entry does not depend on its fields.
+  // The visibility of an entry does not depend on its fields.
   const rows = { ...scope, withholds: false };
   const context = makeContext({ dialect, model, damaged, rows, now }, 'r', resource.name);
   const { after, upTo, isAll } = boundsOf(filter);
@@ -105,7 +105,7 @@ export function eventRows(planner: Planner, { view, resource, filter, now }: Omi
   const where = all([...bounds, ...visibleEntries(model, scope)]);
   const columns = [
     sql`${number} AS ${name('_id')}`,
-    // As a column of the type is stored.
+    // In the form in which columns store the type.
     sql`${dialect.cast('decimal', 'integer', number)} AS ${name(EVENT.sequence)}`,
     sql`c.resource AS ${name(EVENT.resource)}`,
     sql`c.key AS ${name(EVENT.key)}`,
@@ -175,9 +175,9 @@ function rangesOf(position: Position, order: Order): Sql[][] {
 interface Bounds {
   readonly after: number;
   readonly upTo: number;
-  /** The number after which it requests all that follow; 0: it does not, or from the beginning on. */
+  /** The number after which the filter requests all entries; 0 if it requests them from the beginning, or not all. */
   readonly since: number;
-  /** Whether the filter says nothing else. */
+  /** Whether the filter contains no other condition. */
   readonly isAll: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Compiles expressions of the query tree to SQL: values, conditions, collections and distances. What the role may not see
- * of other records is excluded here, wherever an expression leads (I4). Only the dialect knows how an engine writes SQL.
+ * Compiles expressions of the query tree to SQL: values, conditions, collections and distances. It excludes what the role may not
+ * see of other records, wherever an expression leads (I4). Only the dialect knows how an engine writes SQL.
  */
 import { type Field, type Navigation, REPLICA_TIMESTAMP } from '../dictionary/index.ts';
 import {
@@ -41,7 +41,7 @@ import { recordColumn, recordTables, useSearchTable } from './record-rows.ts';
  * links.
  */
 type FieldAccess =
-  /** Null, because the store has never had a value of the field. */
+  /** The value is null, because the store has never had a value of the field. */
   | { readonly kind: 'none'; readonly value: Sql }
   | { readonly kind: 'column'; readonly alias: string; readonly column: Sql; readonly shown?: Sql }
   | { readonly kind: 'linked'; readonly link: Sql; readonly target: LinkedTarget };
@@ -50,7 +50,7 @@ type FieldAccess =
 interface LinkedTarget {
   readonly from: Sql;
   readonly key: Sql;
-  /** What the role may see of the row. Joined fields have no conditions (contract, Access). */
+  /** The conditions under which the role sees the row. Joined fields have none (contract, Access). */
   readonly conditions: readonly Sql[];
   readonly access: FieldAccess;
 }
@@ -156,8 +156,8 @@ function valueOfAccess(access: FieldAccess): Sql {
 }
 
 /**
- * The condition that a field's value satisfies; null never does. The condition contains the bare column so that an
- * index can serve it; for a linked value, the engine searches the other table first.
+ * The condition that a field's value satisfies; null never satisfies it. The condition contains the bare column so that an index
+ * can serve it; for a linked value, the engine searches the other table first.
  */
 function conditionOnAccess(access: FieldAccess, condition: (value: Sql) => Sql): Sql {
   switch (access.kind) {
@@ -175,7 +175,7 @@ function conditionOnAccess(access: FieldAccess, condition: (value: Sql) => Sql):
   }
 }
 
-/** A literal, in the form in which columns of its type are stored. */
+/** A literal in the form in which columns store its type. */
 function literalSql(context: Context, literal: Literal): Sql {
   const { type, value: given } = literal;
   if (given === null) return sql`NULL`;
@@ -272,8 +272,8 @@ function arithmetic(context: Context, { operator, left, right, type }: Arithmeti
 
 /**
  * Compiles an expression to an SQL condition.
- * @param exact false if null may be treated as false, as at the top of a filter: the plain comparisons that an index
- *   can serve are then sufficient. Below a `not` the difference matters.
+ * @param exact false if null may be treated as false, as at the top of a filter: the plain comparisons that an index can serve are
+ * then sufficient. Below a `not` the difference matters.
  */
 export function compileCondition(context: Context, expression: Expression, exact: boolean): Sql {
   switch (expression.kind) {
@@ -545,7 +545,7 @@ function childRange(
 
 /**
  * The conditions under which the row of `alias` belongs to the record with this key.
- * @param holder the alias of that record, if the statement reads its row
+ * @param holder the alias of that record's row, if the statement reads it
  */
 export function childConditions(
   context: Context,

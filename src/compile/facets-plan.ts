@@ -1,6 +1,6 @@
 /**
- * From a request for counts of values to the statement that counts them. It finds the records once, as a count does,
- * and keeps only the values that are counted; everything else is computed from those.
+ * Plans the statement that counts values. It finds the records once, as a count does, and keeps only the values to be counted, from
+ * which it computes everything else.
  */
 import type { Field } from '../dictionary/index.ts';
 import type { Context, Planner } from './context.ts';
@@ -20,8 +20,8 @@ export const ROW_KINDS = { value: 0, none: 1, range: 2, extent: 3 } as const;
 const MATCHING = sql`m`;
 
 /**
- * Plans the counts. Each row has the place of what it belongs to, what it counts (`what`), its value as JSON, the number of
- * records `n`, its rank `k`, and the number of distinct values of its field `d`.
+ * Plans the counts. Each row has the place of its field or histogram (`place`), what it counts (`what`), its value as JSON, the
+ * number of records `n`, its rank `k`, and the number of distinct values of its field `d`.
  */
 export function planFacets(planner: Planner, request: FacetsRequest): PlannedStatement {
   const { query, fields, histogram, most } = request;
@@ -45,7 +45,7 @@ export function planFacets(planner: Planner, request: FacetsRequest): PlannedSta
 
 const valueName = (index: number): string => `f${index}`;
 
-/** What the role sees of a field; a value that is withheld from it is null. */
+/** The value of a field that the role sees; null if the value is withheld from the role. */
 const valueColumn = (context: Context, field: Field, as: string): Sql =>
   sql`${fieldValue(context, 0, [], field)} AS ${name(as)}`;
 
@@ -67,13 +67,13 @@ function row(
   return sql`SELECT ${integer(place)} AS place, ${integer(what)} AS what, ${value} AS value, ${n} AS n, ${k} AS k, ${d} AS d FROM ${from}${those}`;
 }
 
-/** The most frequent values of a field, those of equal frequency in their own order; and the records without one. */
+/** The most frequent values of a field, with equally frequent ones in their own order, and the records without a value. */
 function fieldParts(dialect: Dialect, field: Field, index: number, most: number): Sql[] {
   const own = column('m', valueName(index));
   const place = index + 1;
   const type = field.collection ? 'string' : field.type.kind;
   const value = field.collection ? column('l', 'value') : own;
-  // A list may have a value twice.
+  // A list may contain a value twice.
   const n = field.collection ? sql`count(DISTINCT m.id)` : sql`count(*)`;
   const from = field.collection
     ? sql`${MATCHING} CROSS JOIN ${dialect.lateral}${dialect.members(own, 'l')}`

@@ -19,7 +19,7 @@ interface Bound {
 /** A fragment of a statement. */
 export interface Sql {
   readonly parts: readonly (string | Bound)[];
-  /** The texts that this text consists of, for an engine that sends them one by one. */
+  /** The texts whose concatenation this text is, for an engine that sends them one by one. */
   readonly texts?: readonly Sql[];
 }
 
@@ -38,7 +38,7 @@ export function sql(strings: TemplateStringsArray, ...inner: readonly Sql[]): Sq
 
 export const bind = (value: BoundValue): Sql => ({ parts: [{ bound: value }] });
 
-/** A list of texts, in the form that the engine's `oneOf` takes. */
+/** A bound list of texts, in the form that the engine's `oneOf` takes. */
 export const bindTexts = (texts: readonly string[]): Sql => ({ parts: [{ bound: { texts } }] });
 
 export const slot = (name: Slot): Sql => ({ parts: [{ bound: { slot: name } }] });
@@ -77,7 +77,7 @@ export function join(fragments: readonly Sql[], separator: string): Sql {
   return { parts };
 }
 
-/** The same fragment in as few parts as possible. */
+/** Merges the parts of a fragment into as few as possible. */
 export function compact({ parts, texts }: Sql): Sql {
   const merged: (string | Bound)[] = [];
   for (const part of parts) {
@@ -97,7 +97,7 @@ export function concat(texts: readonly Sql[]): Sql {
   return concat([...chunked(texts, MOST_ARGUMENTS).map(concat)]);
 }
 
-/** The texts that a text consists of, down to those that only the engine can divide. */
+/** The texts whose concatenation a text is, down to those that only the engine can divide. */
 export const concatenatedTexts = (text: Sql): readonly Sql[] =>
   text.texts?.flatMap(concatenatedTexts) ?? [text];
 

@@ -1,6 +1,6 @@
 /**
- * The functions of queries in JavaScript, for an engine that calls them from its statements and has no such function of
- * its own. Values are in the form of columns; a value of another type returns null.
+ * The functions of queries in JavaScript, for an engine that has no such functions but can call these from its statements. Values
+ * are in the form of columns; a value of another type returns null.
  */
 import { hash } from 'node:crypto';
 import { RE2JS } from 're2js';
@@ -13,7 +13,7 @@ export const RANGE_MESSAGE = 'plat: a number of this statement leaves the range 
 
 export type Value = string | number | bigint | null | Uint8Array;
 
-/** A function of a text, which returns null for any other value. */
+/** Makes a function of a text, which returns null for any other value. */
 const ofText =
   (change: (text: string) => string) =>
   (value: Value): Value =>
@@ -23,7 +23,7 @@ function endsWith(text: Value, end: Value): Value {
   return typeof text === 'string' && typeof end === 'string' ? Number(text.endsWith(end)) : null;
 }
 
-/** In characters from 0; a negative start counts from the end, but not beyond the beginning. */
+/** Counts characters from 0; a negative start counts from the end, but not beyond the beginning. */
 function substring(text: Value, start: Value, count: Value): Value {
   if (typeof text !== 'string' || start === null || count === null) return null;
   const characters = [...text];
@@ -83,7 +83,7 @@ function storedTimestamp(seconds: number, finer: number): string | null {
   return text.length === 24 ? `${text.slice(0, 19)}${fractionText(String(finer).padStart(6, '0'))}` : null;
 }
 
-/** To the microsecond, as in PostgreSQL. */
+/** Is exact to the microsecond, as in PostgreSQL. */
 function shift(moment: Value, seconds: Value): Value {
   if (typeof moment !== 'string' || seconds === null) return null;
   const whole = Math.floor(Number(seconds));
@@ -98,7 +98,7 @@ function secondsBetween(later: Value, earlier: Value): Value {
   const seconds = wholeSeconds(later) - wholeSeconds(earlier);
   const finer = microseconds(later) - microseconds(earlier);
   if (finer === 0) return seconds;
-  // As a text, since a sum of both would be rounded twice.
+  // The result is composed as a text, since a sum of both would be rounded twice.
   const [whole, rest] = seconds > 0 && finer < 0 ? [seconds - 1, finer + 1e6] : [seconds, finer];
   const [positive, negative] = whole < 0 && rest > 0 ? [whole + 1, rest - 1e6] : [whole, rest];
   const sign = positive < 0 || negative < 0 ? '-' : '';
@@ -133,7 +133,7 @@ function castValue(text: Value, type: Value): Value {
     case 'date':
       return canonicalDate(text) ?? null;
     case 'timestamp':
-      // Without a zone it is UTC (OData 4.01 URL conventions, 5.1.1.10.1, rule 11).
+      // A text without a zone is in UTC (OData 4.01 URL conventions, 5.1.1.10.1, rule 11).
       return canonicalTimestamp(/[Zz]$|[+-]\d\d:\d\d$/.test(text) ? text : `${text}Z`)?.slice(0, -1) ?? null;
     case 'time':
       return canonicalTimestamp(`1970-01-01T${text}Z`)?.slice(11, -1) ?? null;
@@ -145,7 +145,7 @@ function castValue(text: Value, type: Value): Value {
 /** Rings that a thread keeps parsed. */
 const rings = new BoundedCache<Float64Array>('polygons', { entries: 100, bytes: 4 * 1024 * 1024 });
 
-/** A ring as JSON, `[longitude,latitude,longitude,latitude,…]`, as the numbers that are walked for each row. */
+/** Parses a ring in JSON, `[longitude,latitude,longitude,latitude,…]`, to numbers that are fast to iterate for each row. */
 function readRing(json: string): Float64Array {
   const known = rings.get(json);
   if (known !== undefined) return known;
@@ -158,8 +158,8 @@ const isBetween = (value: number, one: number, other: number): boolean =>
   one < other ? one <= value && value <= other : other <= value && value <= one;
 
 /**
- * Whether a place lies in a ring, its border included: an edge runs through it, or a ray from it to the east
- * crosses an odd number of edges. The last point is joined to the first.
+ * Whether a place lies in a ring or on its border: an edge runs through the place, or a ray from it to the east crosses an odd
+ * number of edges. The last point is joined to the first.
  * @param json `[longitude,latitude,…]`
  */
 function liesWithin(latitude: number, longitude: number, json: string): boolean {
@@ -177,7 +177,7 @@ function liesWithin(latitude: number, longitude: number, json: string): boolean 
   return inside;
 }
 
-/** What a statement calls, by name. The engine passes integers as numbers. */
+/** The functions that statements call, by name. The engine passes integers as numbers. */
 export const FUNCTIONS: Readonly<Record<string, (...values: Value[]) => Value>> = {
   plat_lower: ofText((text) => text.toLowerCase()),
   plat_upper: ofText((text) => text.toUpperCase()),
@@ -194,7 +194,10 @@ export const FUNCTIONS: Readonly<Record<string, (...values: Value[]) => Value>> 
   plat_cast: castValue,
 };
 
-/** The same for functions of all numbers that a column may hold: the engine passes integers as `bigint`. */
+/**
+ * The functions of numbers that statements call, for every number that a column may contain: the engine passes integers as
+ * `bigint`.
+ */
 export const NUMBER_FUNCTIONS: typeof FUNCTIONS = {
   plat_number_text: numberText,
   plat_number: finiteNumber,

@@ -1,5 +1,5 @@
 /**
- * Plans that are composed once and serve many requests: the SQL of a whole record is several thousand characters, and
+ * Caches plans that are composed once and serve many requests: the SQL of a whole record is several thousand characters, and
  * composing it takes longer than the engine needs to read the record (docs/performance.md). It knows nothing about statements; the
  * caller that caches a plan names everything on which its text depends.
  */
@@ -11,11 +11,11 @@ import { isVisibilityCurrent } from './model.ts';
 import type { RecordQuery, Shape } from './read.ts';
 import { isWhole } from './text/reso-text.ts';
 
-/** The bytes of the kept plans of one kind. */
+/** The limit in bytes for the cached plans of one kind. */
 const CACHE_BOUNDS = { bytes: 3 * 1024 * 1024 };
 
 /**
- * The inputs on which the text of a statement depends that reads whole records only by their keys; undefined for a
+ * The name of a statement that reads whole records only by their keys: everything on which its text depends. Undefined for a
  * statement that depends on more, such as the time of the request, the URL of a file, or damage.
  */
 export function planCacheKey(
@@ -61,8 +61,8 @@ function shapeKey(shape: Shape): string | undefined {
 }
 
 /**
- * Keeps plans of one kind.
- * @returns finds the plan of a name, which is composed on first use; one without a name is composed each time
+ * Makes a cache for plans of one kind.
+ * @returns a function that finds the plan of a name, which is composed on first use; a plan without a name is composed each time
  */
 export function makePlanCache<T extends object>(
   statementsOf: (plan: T) => readonly (Statement | undefined)[],
@@ -82,10 +82,10 @@ export function makePlanCache<T extends object>(
   };
 }
 
-/** Bytes that a value takes. */
+/** Estimated bytes of a value. */
 const VALUE = 40;
 
-/** A statement with values for some of its slots. */
+/** Binds values to some slots of a statement. */
 export const bindSlots = (
   { text, values }: Statement,
   slots: Readonly<Partial<Record<Slot, BoundValue>>>,

@@ -15,9 +15,9 @@ import type { Profile } from '../records/profile.ts';
 import { returnsOwnTimestamps, roleBitsOf, type StoreSettings } from '../records/settings.ts';
 import { type ResourceLayout, resourceLayout } from './layout/index.ts';
 
-/** Everything that reading and writing depend on, at one moment. A model is never changed, only replaced. */
+/** Everything that reading and writing depend on, at one moment. A model never changes; it is replaced. */
 export interface StoreModel {
-  /** Counts changes of settings and profile. Two processes with the same number agree. */
+  /** Counts changes of settings and profile. Processes with the same number use the same settings and profile. */
   readonly generation: number;
   /** Changes when the store goes back in time (store/time/epoch.ts). */
   readonly epoch: string;
@@ -27,7 +27,7 @@ export interface StoreModel {
   readonly rules: AccessRules;
   /** The UTC day that the rules apply to. */
   readonly day: string;
-  /** The UTC day whose rules the stored visibility follows. */
+  /** The UTC day whose rules the stored visibility reflects. */
   readonly visibilityDay: string;
   readonly resource: (name: string) => Resource;
   readonly layout: (resource: string) => ResourceLayout;
@@ -47,7 +47,7 @@ export const dormantFields = ({ profile }: Pick<StoreModel, 'profile'>, resource
 export const storedLayouts = ({ dictionary, stores, layout }: StoreModel): ResourceLayout[] =>
   [...dictionary.resources.keys()].filter(stores).map(layout);
 
-/** What a model is made of, as data. */
+/** The data from which a model is made. */
 export interface ModelSource {
   readonly generation: number;
   readonly epoch: string;
@@ -64,7 +64,7 @@ export function isStored(field: Field, settings: StoreSettings): boolean {
   return field.joined === undefined || settings.agentsFrom === 'payload';
 }
 
-/** What depends on settings alone. */
+/** The part of a model that depends only on the settings and the day. */
 interface SettingsModel {
   readonly today: string;
   readonly dictionary: Dictionary;
@@ -72,8 +72,8 @@ interface SettingsModel {
 }
 
 /**
- * For the two days that were last requested: a store that is opened on a later day than it was last open is read as of
- * both. Profiles change far more often than settings.
+ * The models of the two most recently requested days: a store that is opened on a later day than its stored visibility needs both.
+ * Profiles change far more often than settings.
  */
 const settingsModels = new WeakMap<StoreSettings, readonly SettingsModel[]>();
 
@@ -139,10 +139,7 @@ export function makeModel({
   };
 }
 
-/**
- * Whether the stored visibility follows the rules of the model. After midnight UTC it does not, until it is evaluated
- * again.
- */
+/** Whether the stored visibility reflects the rules of the model. After midnight UTC it does not, until it is evaluated again. */
 export const isVisibilityCurrent = ({
   day,
   visibilityDay,

@@ -1,5 +1,6 @@
 /**
- * The order of the rows of a query as SQL, and the rows after a given one. It must not know which tables the rows are from.
+ * The order of the rows of a query as SQL, and the conditions for the rows after a given one. It must not know which tables contain
+ * the rows.
  */
 import type { OrderTerm } from '../query/tree.ts';
 import type { Context } from './context.ts';
@@ -16,7 +17,7 @@ export interface Order {
   /** The values that a skip token contains in addition to the key. */
   readonly values: readonly Sql[];
   readonly clause: Sql;
-  /** The same, but rows that are equal in all values are in reverse order. */
+  /** The ORDER BY clause in which rows that are equal in all values are in reverse order. */
   readonly tiesReversed: Sql;
   /**
    * The rows after a given row, as ranges in the order of the result: first rows that tie with it in everything but
@@ -27,8 +28,8 @@ export interface Order {
 }
 
 /**
- * The order of some rows.
- * @param last the terms behind those of the query, in ascending order; the key of the rows is the last one
+ * Makes the order of some rows.
+ * @param last the terms after those of the query, in ascending order; the key of the rows is the last one
  */
 export function orderBy(
   context: Context,

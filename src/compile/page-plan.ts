@@ -1,7 +1,6 @@
 /**
- * From a request for records to the statements that read them: pages, single records, counts and lists of ids. A plan is
- * data, which an engine can send to another thread. Only the dialect knows how an engine writes SQL; nothing here runs
- * a statement.
+ * Plans the statements for a request for records: pages, single records, counts and lists of ids. A plan is data, which an engine
+ * can send to another thread. Only the dialect knows how an engine writes SQL; nothing here runs a statement.
  */
 import type { RowScope } from '../access/index.ts';
 import type { Field } from '../dictionary/index.ts';
@@ -67,12 +66,13 @@ export type PlannedStatement = Statement;
 
 /**
  * How to read a page. All statements of a plan run on one snapshot.
- * - `range`: one statement returns body, row count and last key, and shows whether a row follows; or `more` does.
- * - `search`: the `find` statements return ids, keys and order values, and run until `limit + 1` rows are found; then
- *   `body` returns the body for the ids.
+ * - `range`: one statement returns the body, the number of rows and the last key, and shows whether a row follows; or `more` does.
+ * - `search`: the `find` statements return ids, keys and order values, and run until `limit + 1` rows are found; then `body`
+ *   returns the body for the ids.
  * - `rows`: as in events-plan.ts.
- * - `integerTable`: `body` returns the body for ids that are known, and `look` determines which of these have no row, and the
- *   last row of the page. If a body has placeholders for agents and offices, `linked` describes them.
+ * - `list`: `body` returns the body for ids that are known, and `look` determines which of these have no row, and the last row of
+ *   the page.
+ * If a body has placeholders for agents and offices, `linked` describes them.
  */
 export type PagePlan =
   | {
@@ -97,8 +97,8 @@ export type PagePlan =
       readonly ids: Uint32Array;
       readonly limit: number;
       /**
-       * Returns, in one row, the positions of those ids that no longer belong to a visible row, usually none, joined by
-       * commas; and the row of the slot `id`, if it exists.
+       * Returns, in one row, the positions of those ids that no longer belong to a visible row, joined by commas (usually none),
+       * and the row of the slot `id`, if it exists.
        */
       readonly look: PlannedStatement;
       readonly body: PlannedStatement;
@@ -120,8 +120,7 @@ export const renderStatement = ({ dialect }: Planner, statement: Sql): PlannedSt
   render(statement, dialect.placeholder);
 
 /**
- * Plans a page: in one statement if it is a range of keys, else by finding the rows first and then reading their
- * texts.
+ * Plans a page: one statement if the page is a range of keys, otherwise statements that find the rows and then read their texts.
  */
 export function planPage(planner: Planner, request: PageRequest): PagePlan {
   if (request.query.resource.fromChanges) return planEvents(planner, request);
@@ -139,13 +138,13 @@ export function isByKey({ query, position }: Pick<PageRequest, 'query' | 'positi
 /** The tables that records are read from, and the text of each record. */
 interface RecordSource {
   readonly from: Sql;
-  /** The conditions that join the tables, where the FROM clause does not. */
+  /** The conditions that join the tables, if the FROM clause does not. */
   readonly joined: readonly Sql[];
-  /** The table with the index on ids. */
+  /** The alias of a table with an index on ids. */
   readonly ids: string;
-  /** The table whose key and visibility the conditions use. */
+  /** The alias of the table whose key and visibility the conditions use. */
   readonly main: string;
-  /** All tables that have the key, for conditions that each of them needs. */
+  /** The aliases of all tables with the key, for conditions that each of them needs. */
   readonly keyed: readonly string[];
   readonly context: Context;
   readonly text: Sql;
@@ -153,10 +152,10 @@ interface RecordSource {
 
 const COLUMNS_ALIAS = 'r';
 
-/** Texts in the same table as the columns are read under the same alias. */
+/** If texts are in the same table as the columns, they have the same alias. */
 const textsAlias = (layout: ResourceLayout): string => (isOneTable(layout) ? COLUMNS_ALIAS : 't');
 
-/** Expansions that consist of a listing's own columns. */
+/** Expansions that contain only columns of the listing itself. */
 const FROM_COLUMNS: ReadonlySet<NativeExpansion> = new Set(['CustomFields', 'Supplement']);
 
 type Tables = 'texts' | 'columns' | 'both' | 'search';
@@ -173,7 +172,7 @@ function tablesFor(shape: Shape, layout: ResourceLayout): Tables {
   }
 }
 
-/** Whether the search table has all that a selection of fields shows. */
+/** Whether the search table has all fields that a selection shows. */
 function isCoveredBySearchTable(shape: ResoShape, { search, resource }: ResourceLayout): boolean {
   const { selection, control, computed, expansions } = shape;
   const isPlain = !selection.all && control === undefined && computed.length + expansions.length === 0;
@@ -306,11 +305,11 @@ function composeRange(planner: Planner, request: PageRequest): RangePlan {
 export const rowText = (dialect: Dialect, text: Sql, linked: LinkedTexts | undefined): Sql =>
   linked === undefined ? sql`${text} AS x` : dialect.markedText(text);
 
-/** Whether records are written as some of their own fields. */
+/** Whether a response contains only some of the fields of each record. */
 const isSmall = (shape: Shape): boolean =>
   shape.kind !== 'native-part' && !isWhole(shape) && shape.expansions.length === 0;
 
-/** The key of a row after a key, if there is one. */
+/** Selects the key of the first row after a key, if there is one. */
 export function followingRow(planner: Planner, query: RecordQuery, last: Sql): Sql {
   const layout = planner.model.layout(query.resource.name);
   const later = all([
@@ -325,7 +324,10 @@ interface MatchingRows {
   readonly context: Context;
   readonly order: Order;
   readonly where: readonly Sql[];
-  /** Called after all conditions have been compiled, since the columns that they use determine the tables. */
+  /**
+   * The tables of the rows. Must be called after all conditions have been compiled, since the columns that they use determine the
+   * tables.
+   */
   readonly tables: () => RecordTables;
 }
 
@@ -361,8 +363,8 @@ export function matchingRows(planner: Planner, query: RecordQuery, onlyVisible: 
 }
 
 /**
- * The rows of alias `r` with some ids, in tables that have an index on ids: it leads to each of them, whatever else the
- * rows are queried for. Their order would lead an engine through the whole table.
+ * The rows of alias `r` with some ids, in tables that have an index on ids: the engine looks up each of them, whatever the other
+ * conditions are. An ORDER BY could make an engine read the whole table.
  */
 function restrictToIds(dialect: Dialect, { from, joined }: RecordTables, ids: Sql): RecordTables {
   return {
@@ -371,7 +373,7 @@ function restrictToIds(dialect: Dialect, { from, joined }: RecordTables, ids: Sq
   };
 }
 
-/** Fails a statement over many rows once its time is up. @param id of a row; absent: of the rows `r` */
+/** Fails a statement over many rows once its time is up. @param id the id of a row; absent: of the rows `r` */
 export const deadlineOf = ({ deadline }: Dialect, id: Sql = column('r', '_id')): readonly Sql[] =>
   deadline === undefined ? [] : [deadline.ofRows(id)];
 
@@ -433,7 +435,7 @@ function planBody(
 }
 
 /**
- * What the placeholders of a page stand for. A single record has none: its statement inserts its own agents and
+ * The links that the placeholders of a page refer to. A single record has no placeholders: its statement inserts its own agents and
  * offices, since a second statement would take longer.
  */
 export function linkedTextsOf(
@@ -445,7 +447,7 @@ export function linkedTextsOf(
   return linkedTexts(planner, query.view, planner.model.layout('Property'), omitNulls);
 }
 
-/** Whether a text of this shape may have a whole listing with its agents and offices in it. */
+/** Whether a text of this shape may contain a whole listing with its agents and offices. */
 function mayContainListings(resource: string, shape: Shape): boolean {
   switch (shape.kind) {
     case 'native-part':
@@ -486,8 +488,8 @@ function composeList(planner: Planner, request: ListPageRequest): ListPlan {
 }
 
 /**
- * Finds which ids belong to no row that the role sees. Each is looked up by itself: a join of them would let an engine read
- * the whole table.
+ * Selects the positions of ids that belong to no row that the role sees. Each id is looked up separately, since a join might make
+ * an engine read the whole table.
  */
 function selectGoneIds(planner: Planner, query: RecordQuery): Sql {
   const { dialect, model } = planner;
@@ -530,7 +532,7 @@ function composeRecord(planner: Planner, request: RecordRequest): PlannedStateme
   );
 }
 
-/** Plans whether a role sees a media record with this file: one row, or none. */
+/** Plans the check whether a role sees a media record with this file: one row, or none. */
 export function planShowsFile(planner: Planner, path: string, role: string): Sql {
   const { model } = planner;
   const layout = model.layout('Media');
@@ -576,11 +578,10 @@ function countedRows({ model }: Planner, query: RecordQuery): Sql | undefined {
 }
 
 /**
- * Plans the list of the ids of all matching records, in order, joined by commas in one row; of those of a list, all that
- * still exist. Only the sorted subquery sees the order terms, so that nothing but ids leaves the engine.
- *
- * The row has the ids as `ids`, or as `groups` of ids that tie in all values, joined by semicolons, each group in reverse: an
- * index on an ascending order, with the key as its last column, is then read from its end for the descending one.
+ * Plans the list of the ids of all matching records, in order, joined by commas in one row; for a list of ids, those that still
+ * exist. Only the sorted subquery contains the order terms, so that nothing but ids leaves the engine.
+ * | The row has the ids as `ids`, or as `groups` of ids that are equal in all values, joined by semicolons, each group in reverse:
+ * an index in ascending order, with the key as its last column, can then be read from its end for the descending order.
  */
 export function planIds(planner: Planner, query: RecordQuery): PlannedStatement {
   const { dialect } = planner;

@@ -1,4 +1,6 @@
-/** What can be read from a store: requests as data, the same for every engine. This module knows no SQL. */
+/**
+ * The requests that a store can answer, as data, the same for every engine. This module knows no SQL.
+ */
 import type { View } from '../access/index.ts';
 import {
   type Field,
@@ -29,12 +31,12 @@ export interface RecordQuery {
   readonly after?: LastRow;
   /** Empty: by key. The key is always the last term. */
   readonly order: readonly OrderTerm[];
-  /** `now()` for the whole request, canonical. */
+  /** `now()` for the whole request, as a canonical timestamp. */
   readonly now: string;
 }
 
 export interface Parent {
-  /** The collection from the parent to these records. */
+  /** The navigation from the parent to these records. */
   readonly navigation: Navigation;
   readonly key: string;
 }
@@ -48,11 +50,11 @@ export type Position =
   | { readonly kind: 'after-row'; readonly values: readonly BoundValue[]; readonly key: string }
   | { readonly kind: 'offset'; readonly skip: number };
 
-/** How each record is written. */
+/** The form in which each record is written. */
 export type Shape =
   | ResoShape
   | NativeListingShape
-  /** A sub-resource of a listing, as it was written when it was stored. */
+  /** A sub-resource of a listing, in the form in which it was stored. */
   | {
       readonly kind: 'native-part';
       readonly part: NativePart;
@@ -61,7 +63,7 @@ export type Shape =
        * the key of its listing.
        */
       readonly listing?: string;
-      /** In addition to Id and ResourceUri; absent: all. */
+      /** Members to return in addition to Id and ResourceUri; absent: all. */
       readonly members?: readonly string[];
     };
 
@@ -72,12 +74,11 @@ export interface ResoShape {
   readonly expansions: readonly Expansion[];
   readonly omitNulls: boolean;
   /**
-   * The form that is the same in every copy of the record: without values that other records supply at request time
-   * (fields of agents and offices), and with custom fields in the order of their names, whatever their declared
-   * order.
+   * The form that is the same in every copy of the record: without values that other records supply at request time (fields of
+   * agents and offices), and with custom fields in the order of their names, whatever their declared order.
    */
   readonly ownOnly?: boolean;
-  /** `"Field@Core.Permissions":"None"` instead of each hidden field. */
+  /** Whether `"Field@Core.Permissions":"None"` stands in place of each hidden field. */
   readonly annotateHidden: boolean;
   /**
    * The control information of each record; absent: none. `before` precedes the names of built-in types, depending on
@@ -95,7 +96,7 @@ export interface ResoShape {
   readonly root: string;
 }
 
-/** Records with these fields and nothing else. @param root of the service, if it is written into them */
+/** Records with these fields and nothing else. @param root the root of the service, if the shape needs it */
 export const plainShape = (fields: readonly Field[], root = ''): ResoShape => ({
   kind: 'reso',
   selection: { all: false, fields, hidden: [] },
@@ -106,7 +107,7 @@ export const plainShape = (fields: readonly Field[], root = ''): ResoShape => ({
   root,
 });
 
-/** The shape of the custom fields of a record, which belong to it. */
+/** The shape of the custom fields of a record, which are part of it. */
 export const shapeOfCustomFields = (shape: ResoShape): ResoShape =>
   shape.control === undefined ? shape : { ...shape, control: { ...shape.control, isPart: true } };
 
@@ -114,7 +115,7 @@ export interface NativeListingShape {
   readonly kind: 'native-listing';
   readonly display: 'Summary' | 'Detail';
   readonly selection: Selection;
-  /** In addition to the selected fields. */
+  /** Values to return in addition to the selected fields. */
   readonly computed?: readonly Computed[];
   readonly expansions: readonly NativeExpansion[];
   /** The members to return of an expansion's records; all for expansions that are not named. */
@@ -128,9 +129,9 @@ export type NativePartExpansion = Exclude<NativeExpansion, 'CustomFields' | 'Sup
 export const partOfNativeExpansion = (expansion: NativePartExpansion): NativePart =>
   partOfExpansion(expansion === 'PrimaryPhoto' ? 'Photos' : expansion);
 
-/** How to make the addresses of served files: absolute, and signed for the role until a moment. */
+/** How to make the addresses of served files: absolute, and signed for the role until a given time. */
 export interface FileSigning {
-  /** Address of the surface, without a trailing slash. */
+  /** The address of the surface, without a trailing slash. */
   readonly base: string;
   readonly role: string;
   /** Seconds since 1970. */
@@ -151,28 +152,28 @@ export interface KeptRange {
   readonly after: string;
   readonly last: string;
   readonly rows: number;
-  /** The key of the last of the records; empty without any. */
+  /** The key of the last record; empty if there is none. */
   readonly lastKey: string;
 }
 
-/** A page in key order of whole records, of which the caller keeps some ranges. */
+/** A page of whole records in key order, some ranges of which the caller has cached. */
 export interface BlocksRequest extends Pick<PageRequest, 'query' | 'limit' | 'shape' | 'files'> {
-  /** The position in the sequence of changes at which the ranges were as they are kept. */
+  /** The position in the sequence of changes at which the cached ranges were current. */
   readonly since: number;
-  /** Where the page begins; empty: at the start. */
+  /** The key after which the page begins; empty: at the start. */
   readonly after: string;
-  /** In key order, all of them after the beginning. */
+  /** The cached ranges in key order, all of them after the beginning. */
   readonly kept: readonly KeptRange[];
-  /** Whether few records have to be read in addition to the ranges that are kept. */
+  /** Whether few records have to be read in addition to the cached ranges. */
   readonly isSmall: boolean;
   /** The form in which the records that are read are returned. */
   readonly form: BlockForm;
 }
 
-/** Blocks of records, each compressed, or their texts as they are. */
+/** Blocks of records, each compressed, or their plain texts. */
 export type BlockForm = 'deflated' | 'text';
 
-/** A page of a list of ids that an earlier search found. Records that are gone or hidden by now are omitted. */
+/** A page of a list of ids that an earlier search found. Records that have been deleted or hidden since are omitted. */
 export interface ListPageRequest {
   readonly query: Pick<RecordQuery, 'view' | 'resource' | 'now' | 'order'>;
   /** In the order of the page. */
@@ -197,12 +198,12 @@ export interface MergedMember {
   readonly field: Field;
 }
 
-/** Asks how often fields have each value among the records that a query selects, whatever their order. */
+/** Requests how often fields have each value among the records that a query selects, whatever their order. */
 export interface FacetsRequest {
   readonly query: RecordQuery;
-  /** Of the resource of the query. A list is counted by its values. */
+  /** Fields of the resource of the query. A list is counted by its values. */
   readonly fields: readonly Field[];
-  /** The most values of a field that are returned, those that most records have. */
+  /** The maximum number of values to return for a field: the most frequent ones. */
   readonly most: number;
   readonly histogram?: HistogramRanges | undefined;
 }
@@ -213,7 +214,7 @@ export interface HistogramRanges {
   readonly edges: readonly number[];
 }
 
-/** What a view shows of the values of fields: a withheld value counts as none. */
+/** The counts of the values that a view shows: a withheld value counts as none. */
 export interface Facets {
   readonly records: number;
   /** In the order of the fields that were requested. */
@@ -224,17 +225,17 @@ export interface Facets {
 export interface FieldFacet {
   /** By the number of records, then by value. */
   readonly values: readonly { readonly value: string | number | boolean; readonly records: number }[];
-  /** How many further values there are. */
+  /** The number of further values. */
   readonly more: number;
   /** Records without a value. */
   readonly none: number;
 }
 
 export interface Histogram {
-  /** The values below the first edge, from each edge up to the next, and from the last one on. */
+  /** The numbers of values below the first edge, from each edge up to the next, and from the last edge on. */
   readonly records: readonly number[];
   readonly none: number;
-  /** Null where no record has a value. */
+  /** Null if no record has a value. */
   readonly least: number | null;
   readonly greatest: number | null;
 }
@@ -268,12 +269,12 @@ export interface Page {
   readonly deflated?: DeflatedList;
   readonly rows: number;
   readonly more: boolean;
-  /** The key of a row that follows, where it is known. */
+  /** The key of the row that follows, if it is known. */
   readonly follower?: string;
   /** Absent if the page has no rows. */
   readonly last?: LastRow;
-  /** To be called once the body is no longer needed, so that its memory can be used again. */
+  /** Must be called once the body is no longer needed, so that its memory can be used again. */
   readonly release?: () => void;
-  /** For a page of a list: how many of its ids have been consumed. */
+  /** For a page of a list: the number of its ids that have been consumed. */
   readonly consumed?: number;
 }

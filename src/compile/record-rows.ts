@@ -1,7 +1,7 @@
 /**
- * Which tables a statement reads records from: the one place that chooses. A filter, an order or a list reads the search table
- * of a large resource, and the rest of a record only if it names a column that the search table does not have; the
- * search table then comes first, so that the conditions on its short rows decide which long ones are read.
+ * Chooses the tables from which a statement reads records: this is the only place that does. A filter, an order or a list reads the
+ * search table of a large resource, and the rest of a record only if it names a column that the search table lacks; the search
+ * table then comes first, so that the conditions on its short rows determine which long ones are read.
  */
 import { type Context, sameRow } from './context.ts';
 import { column, name, type Sql, sql } from './fragment.ts';
@@ -13,7 +13,7 @@ export interface RecordTables {
   readonly joined: readonly Sql[];
 }
 
-/** The row of the table of columns that belongs to a row of the search table. */
+/** The alias of the row of the table of columns that belongs to a row of the search table. */
 const wideAlias = (alias: string): string => `${alias}_w`;
 
 /** Declares that rows of `alias` are those of the search table, if the resource has one. */
@@ -21,7 +21,7 @@ export function useSearchTable({ narrow }: Context, { search }: ResourceLayout, 
   if (search !== undefined) narrow.set(alias, false);
 }
 
-/** A column that not all tables of a resource contain. */
+/** A column that some tables of a resource lack. */
 export function recordColumn(
   { narrow }: Context,
   { search }: ResourceLayout,

@@ -1,13 +1,15 @@
-/** What a role sees of a store, as its settings are now. */
+/**
+ * The view of a store that a role gets under its current settings.
+ */
 import { makeView, type View } from '../access/index.ts';
 import { platError } from '../errors/index.ts';
 import type { StoreModel } from './model.ts';
 
 interface Seeing {
   readonly role: string;
-  /** Originating systems; none: all. */
+  /** The originating systems to which it is restricted; empty: none. */
   readonly systems: readonly string[];
-  /** As of `RowScope`. */
+  /** As in `RowScope`. */
   readonly onlyFloorPlans?: boolean;
   readonly enumerations?: boolean;
 }

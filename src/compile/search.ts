@@ -23,7 +23,7 @@ export function adjacentWordsPattern(words: readonly string[], between: string):
   return new RegExp(`(?<![${WORD_CHARACTERS}])${side}(?![${WORD_CHARACTERS}])`, 'u');
 }
 
-/** No text contains this character, so a phrase cannot span two fields. */
+/** No text contains this separator, so a phrase cannot span two fields. */
 const BETWEEN = bind('\u001f');
 /** PostgreSQL's functions take at most 100 arguments. */
 const MOST_TEXTS = 90;
@@ -41,7 +41,7 @@ export function searchCondition(context: Context, view: View, layout: ResourceLa
     .map((field) => fieldValue(context, 0, [], field));
   const chunks = [...chunked(texts, MOST_TEXTS).map(concatenated)];
   const alias = context.alias();
-  // Concatenated once per record, however many words the search has.
+  // The texts are concatenated once per record, however many words the search has.
   const rows = sql`WITH ${name(alias)}(texts) AS MATERIALIZED (SELECT ${concatenated(chunks)})`;
   const found = sql`EXISTS (${rows} SELECT 1 FROM ${name(alias)} WHERE ${containsSearch(context, column(alias, 'texts'), search)})`;
   const indexed = candidateCondition(context, layout, search);
@@ -107,7 +107,7 @@ function containsSearch(context: Context, texts: Sql, search: Search): Sql {
 /** The characters of a word, in the syntax of the engines' patterns (RE2). */
 const WORD_CHARACTERS_IN_SQL = String.raw`\pL\pM\pN`;
 
-/** Adjacent whole words in one text. Testing for the longest word first rejects most texts cheaply. */
+/** Whether one text contains these adjacent whole words. Testing for the longest word first rejects most texts cheaply. */
 function containsWords({ dialect }: Context, texts: Sql, words: readonly string[]): Sql {
   const [longest] = words.toSorted((one, other) => other.length - one.length);
   if (longest === undefined) return sql`FALSE`;

@@ -1,4 +1,6 @@
-/** The SELECT statements by which writes read stored rows, and the conversion of these rows, for every engine. */
+/**
+ * The SELECT statements with which writes read stored rows, and the conversion of these rows, for every engine.
+ */
 import { type Field, type FieldValue, MEDIA_KINDS, type MediaKind } from '../dictionary/index.ts';
 import { COUNTED_RESOURCE, type CountedChild, isChildCount, PERMISSION } from '../records/media.ts';
 import type { StoredRow } from '../records/rows.ts';
@@ -14,13 +16,16 @@ import {
   typedFields,
 } from './layout/index.ts';
 
-/** How a write reads stored records in every engine: the values that it compares, the whole content, or what is counted. */
+/**
+ * Reads the stored records that a write needs, in every engine: the values that it compares, the whole content, or the values on
+ * which counts depend.
+ */
 interface StoredRowReader {
   /** `SELECT … FROM … r` of the values that a write compares. */
   readonly rows: Sql;
-  /** The same for the whole content. */
+  /** `SELECT … FROM … r` of the whole content. */
   readonly contents: Sql;
-  /** The same for what is counted of a medium. */
+  /** `SELECT … FROM … r` of the values of a medium on which counts depend. */
   readonly counted: Sql;
   row(raw: Readonly<Record<string, unknown>>): StoredRow;
   content(raw: Readonly<Record<string, unknown>>): Record<string, FieldValue>;
@@ -96,7 +101,7 @@ export function storedRowReader(
         parentResource: textOrNull(raw._parent_resource),
         system: textOrNull(raw._system),
         kind: kindOf(raw._kind),
-        // No content has an empty hash, so that the record is replaced when it is written again.
+        // No content has an empty hash, so the record is replaced when it is next written.
         hash: isSound ? String(raw._hash) : '',
         source: textOrNull(raw._source),
         visible: Number(raw._visible),
@@ -118,8 +123,7 @@ const FOR_NOBODY: FieldValue = [''];
 const orNobody = (value: FieldValue | undefined): FieldValue => (value === undefined ? FOR_NOBODY : value);
 
 /**
- * 1 if the texts of a row under alias `r` exist under its key and number. If an index covers both, the engine reads
- * the index only.
+ * 1 if the texts of a row under alias `r` exist under its key and number. If an index covers both, the engine reads only the index.
  */
 function hasTexts(layout: ResourceLayout, dialect: Pick<Dialect, 'sameSystem'>): Sql {
   const same = dialect.sameSystem?.(layout, 't', 'r');

@@ -1,6 +1,6 @@
 /**
- * The counters of values in use (values-in-use.ts), computed from the rows by SQL, to check the stored counters and
- * to rebuild them.
+ * The counters of values in use (values-in-use.ts), computed from the rows in SQL, to check the stored counters and to rebuild
+ * them.
  */
 
 import type { Planner } from './context.ts';
@@ -32,7 +32,7 @@ export const countedColumns = (model: StoreModel, layout: ResourceLayout): Sql =
 const storedCounters = sql`SELECT resource, visible, system, rows AS n FROM plat_counters
   WHERE resource > ${bind(VALUE_COUNTER_PREFIX)} AND resource < ${bind(VALUE_COUNTER_END)} AND rows <> 0`;
 
-/** The counters as the rows imply them; undefined if the store cannot contain any. */
+/** The counters that the rows imply; undefined if the store cannot contain any. */
 function expectedCounters(planner: Planner): Sql | undefined {
   const { model } = planner;
   const each = [...model.dictionary.resources.keys()]
@@ -44,7 +44,7 @@ function expectedCounters(planner: Planner): Sql | undefined {
     GROUP BY v.resource, v.visible, v.system`;
 }
 
-/** How often a field has each value, under the names of the counters. */
+/** Counts how often a field has each value, under the names of the counters. */
 function countValues(
   planner: Planner,
   layout: ResourceLayout,
@@ -74,7 +74,7 @@ function countValues(
     FROM (${rows}) c WHERE c.visible <> 0 GROUP BY c.value, c.visible, c.system`;
 }
 
-/** Determines whether the stored counters differ from the rows, and corrects them. */
+/** Statements that find out whether the stored counters differ from the rows, and correct them. */
 export function valueCounterRepair(planner: Planner): { readonly find: Sql; readonly mend: readonly Sql[] } {
   const expected =
     expectedCounters(planner) ??

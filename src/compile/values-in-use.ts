@@ -81,7 +81,7 @@ export interface StoredCountedRow extends CountedRow {
   readonly cell: (field: Field) => unknown;
 }
 
-/** Counts the values of a row that replaces another: those of fields that stay need no counting. */
+/** Counts the values of a row that replaces another one. Fields whose values stay need no counting. */
 export function countReplaced(
   model: StoreModel,
   layout: ResourceLayout,
@@ -186,9 +186,9 @@ export interface ValueInUse extends LookupValue {
 }
 
 /**
- * Values by their counters.
+ * The values that counters refer to, with their audiences.
  * @param rows counters that are not zero
- * @param known what is known of their audiences
+ * @param known audiences that are already known, which are extended
  */
 export function valuesOfCounters(
   rows: Iterable<{ readonly resource?: unknown; readonly visible?: unknown }>,
@@ -205,7 +205,10 @@ export function valuesOfCounters(
   });
 }
 
-/** Whether a rule of access contains `has`, which an older plat evaluated to false where it is null: rows must be evaluated again. */
+/**
+ * Whether an access rule contains `has`. Earlier versions of plat evaluated it to false instead of null, so rows must be evaluated
+ * again.
+ */
 export const rulesUseHas = ({ settings }: Pick<StoreModel, 'settings'>): boolean =>
   /\bhas\b/.test(JSON.stringify(settings.access));
 

@@ -1,22 +1,19 @@
 /**
- * The indexes on fields of a resource, the same in every engine: which there are, what each holds, and its name. How an engine
- * declares one, it knows itself.
+ * The indexes on fields of a resource, the same in every engine: their fields, the columns that they cover, and their names. Each
+ * engine declares them in its own SQL.
  */
 import type { SearchIndex } from '../../dictionary/index.ts';
 
 export interface FieldIndex {
   /** The indexed fields, in order. */
   readonly fields: readonly string[];
-  /** Columns whose values an index of a search table also holds, so that a search which names no other reads no row. */
+  /** Columns whose values an index of a search table also contains, so that a search that names no other column reads no row. */
   readonly covered: readonly string[];
-  /**
-   * The end of its name. An index that covers other columns gets another name, so that it is created in place of this
-   * one.
-   */
+  /** The end of the index's name. An index that covers other columns gets another name, so that it replaces this one. */
   readonly suffix: string;
 }
 
-/** The columns that decide who sees a row and its withheld values; every search uses some of them. */
+/** The columns that determine who sees a row and its withheld values; every search uses some of them. */
 const VISIBILITY_COLUMNS = ['_visible', '_shown', '_system'];
 
 /** @param inUse the names of the fields in use */

@@ -1,4 +1,6 @@
-/** How resources are laid out in tables, columns, indexes and views, whatever the engine. */
+/**
+ * The tables, columns, indexes and views of resources, which are the same in every engine.
+ */
 import type { AccessRules, RowRule, WithheldRule } from '../../access/index.ts';
 import {
   type Dictionary,
@@ -76,9 +78,9 @@ export interface ResourceLayout {
   /** Fields that name the Member or Office to join. The texts table has these columns, too. */
   readonly links: readonly { readonly field: string; readonly resource: string }[];
   readonly joinPieces: readonly JoinPiece[];
-  /** Absent for resources that are not large. */
+  /** Only large resources have a search table. */
   readonly search?: SearchTable;
-  /** On the search table if there is one, else on the table of columns. */
+  /** On the search table if there is one, otherwise on the table of columns. */
   readonly indexes: readonly FieldIndex[];
   readonly systemSource: SystemSource;
   readonly rowRules: readonly RowRule[];
@@ -209,8 +211,8 @@ export function viewColumns(model: Layouts, layout: ResourceLayout): ReadonlyMap
 }
 
 /**
- * What a published view selects. Whoever queries the view of a large resource finds rows by the indexes of the search table,
- * and reads whole records only for what is not in its indexes.
+ * The SELECT of a published view. A query on the view of a large resource finds rows by the indexes of the search table, and reads
+ * whole records only for columns that its indexes lack.
  * @param first the columns that come first, in their order
  */
 export function viewSelection(
@@ -227,7 +229,10 @@ export function viewSelection(
   return `SELECT ${list} FROM ${tables}`;
 }
 
-/** Fields that only the configuration has put into the search table are not read there: it may take them away again. */
+/**
+ * The view does not read fields from the search table that are there only because of the configuration, which may remove them
+ * again.
+ */
 function viewColumnSource({ search, indexes }: ResourceLayout): (column: string) => string {
   const searched = new Set(
     search === undefined ? [] : [...FIXED_SEARCH_COLUMNS, ...indexes.flatMap(indexColumns)],

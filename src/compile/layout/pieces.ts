@@ -1,15 +1,17 @@
-/** The pieces of ready text that a record is stored with, for itself and for the listings that include its fields. */
+/**
+ * The pieces of ready text that a record is stored with, for itself and for the listings that include its fields.
+ */
 import { hash } from 'node:crypto';
 import type { Dictionary, Field, Resource } from '../../dictionary/index.ts';
 import { isAssignedTimestamp } from '../../records/stamps.ts';
 
-/** The interfaces that a piece belongs to. Most fields have the same name in both. */
+/** The interfaces that use a piece. Most fields have the same name in both. */
 export type Naming = 'shared' | 'reso' | 'native';
 
 /**
- * A part of a record's JSON text: the fields of one visibility class and naming. It is stored twice, as the members
- * with values and as the members that are null, each with a leading comma. Only the first piece, which begins with
- * the record's key, has none.
+ * A part of a record's JSON text: the fields of one visibility class and naming. It is stored as two texts, the members with values
+ * and the members that are null, each member with a leading comma. Only the first piece, which begins with the record's key, has no
+ * leading comma.
  */
 export interface Piece {
   readonly class: string;
@@ -66,13 +68,13 @@ export function piecesOf(resource: Resource, fields: readonly Field[]): Piece[] 
 /** Replaced at request time by the beginning of the field names, such as `ListAgent`. */
 export const NAME_MARK = '\u0001';
 
-/** Fields of a Member or Office that listings include, and that have the same classes there. */
+/** Fields of a Member or Office that listings include, and that have the same classes in the listing for each link. */
 export interface JoinPiece {
   readonly valuesColumn: string;
   readonly nullsColumn: string;
   /** The field, and the end of its name in the listing: MemberEmail is `Email` in `ListAgentEmail`. */
   readonly fields: readonly { readonly field: Field; readonly suffix: string }[];
-  /** By link field of the listing (`ListAgentKey`): the class of these fields in the listing. */
+  /** The class of these fields in the listing, by the link field of the listing (`ListAgentKey`). */
   readonly classes: ReadonlyMap<string, string>;
 }
 
@@ -119,7 +121,7 @@ const short = (name: string): string =>
   name.length <= LONGEST ? name : `${name.slice(0, LONGEST - 9)}_${hash('sha256', name, 'hex').slice(0, 8)}`;
 const LONGEST = 48;
 
-/** Names a combination of links and classes: by the class if all agree, else by every link and its class. */
+/** Names a combination of links and classes: by the class if all agree, otherwise by every link and its class. */
 function signature(classes: ReadonlyMap<string, string>): string {
   const all = [...classes].toSorted(([left], [right]) => (left < right ? -1 : 1));
   const distinct = [...new Set(all.map(([, name]) => name))];

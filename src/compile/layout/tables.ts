@@ -1,12 +1,12 @@
 /**
- * The tables of a resource with their columns, keys and indexes. They are the same in every engine, which declares them in its types
- * and words.
+ * The tables of a resource with their columns, keys and indexes. They are the same in every engine, which declares them in its own
+ * types and SQL.
  */
 import { type ColumnKind, columnKind } from '../column-value.ts';
 import type { FieldIndex } from './field-indexes.ts';
 import { indexedTable, isOneTable, type ResourceLayout, type SearchTable, typedFields } from './index.ts';
 
-/** What a column of plat's own tables stores: `count` fits 32 bits, `id` may not. */
+/** The kind of values in a column of plat's own tables: `count` fits 32 bits, `id` may not. */
 export type StoredKind = ColumnKind | 'count' | 'id';
 
 export interface StoredColumn {
@@ -29,13 +29,13 @@ export const declaredColumn = (
 export interface StoredIndex {
   readonly name: string;
   readonly columns: readonly string[];
-  /** Columns that searches by this index read besides. */
+  /** Further columns that searches with this index read. */
   readonly covered: readonly string[];
-  /** Whether it is one of the dictionary (field-indexes.ts). */
+  /** Whether the dictionary declares the index (field-indexes.ts). */
   readonly isOfFields?: true;
   /** Whether no two rows have the same values in its columns. */
   readonly isUnique?: true;
-  /** A condition of the rows in it; absent: all. */
+  /** A condition on the indexed rows; absent: all rows are indexed. */
   readonly where?: string;
 }
 
@@ -49,8 +49,8 @@ export interface StoredTable {
 }
 
 /**
- * The tables of a resource: its columns, its texts where these have a table of their own, and its search table if it has one.
- * @param nameOf the name of an index of fields; absent for a caller that needs no indexes
+ * The tables of a resource: its columns, its texts if they have a table of their own, and its search table if it has one.
+ * @param nameOf makes the name of an index of fields; absent for a caller that needs no indexes
  */
 export function storedTables(
   layout: ResourceLayout,
@@ -78,7 +78,7 @@ export function storedTables(
     ]),
   );
   if (search === undefined) return ofRecords;
-  // While one of them is damaged, a key may have two rows: the number shows which belongs to the record.
+  // If one of the tables is damaged, a key may have two rows: the number shows which one belongs to the record.
   const walk = { name: `${search.table}_walk`, columns: ['_key'], covered: WALK_COLUMNS };
   const own = [unique(search.table, '_id'), walk];
   return [...ofRecords, table(search.table, searchColumns(search), ['_id'], own)];
@@ -106,8 +106,8 @@ function recordIndexes({ columnsTable, resource }: ResourceLayout): StoredIndex[
       ? // A replica's sweeps go over the keys of one source; an authority's records are not in it.
         on('source', ['_source', '_key'], { where: '_source IS NOT NULL' })
       : on('parent', ['_parent', '_key']),
-    // The floor plan interface walks the plans among the media, and asks for those of one listing; a served file is
-    // asked for by its path.
+    // The floor plan interface walks the plans among the media, and requests those of one listing; a served file is requested by
+    // its path.
     ...(resource.name === 'Media'
       ? [
           on('plans', ['_key'], { covered: WALK_COLUMNS, where: isPlan }),

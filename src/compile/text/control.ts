@@ -12,7 +12,7 @@ import type { TextSource } from './source.ts';
  * format 4.01, 3.1.2 and 4.6). It is the same for all records of a type except for the key.
  */
 
-/** Replaced by a record's key in texts that are composed once. No key in a URL contains it. */
+/** Stands in place of a record's key in texts that are composed once. No key in a URL contains it. */
 const KEY_MARK = '<key>';
 
 /** The key of a record, encoded for a URL. */
@@ -23,7 +23,7 @@ function keyInUrl(dialect: Dialect, { fields, key }: Resource, alias: string): S
   return dialect.encodeForUrl(sql`replace(${stored}, '''', '''''')`);
 }
 
-/** The address of a record as JSON text, with a mark instead of the key. */
+/** The address of a record as JSON text, with a mark in place of the key. */
 export function addressText(root: string, { name, fields, key }: Resource): string {
   const quote = fields.get(key)?.type.kind === 'integer' ? '' : "'";
   return `${JSON.stringify(`${root}${name}`).slice(1, -1)}(${quote}${KEY_MARK}${quote})`;
@@ -54,15 +54,15 @@ export function controlMembers(source: TextSource, shape: ResoShape): Sql[] {
 }
 
 /**
- * The member with the type of a field, with a trailing comma. It directly precedes the field itself, because a
- * widespread client (Apache Olingo) takes the second of two consecutive annotations for a value.
+ * The member with the type of a field, with a trailing comma. It directly precedes the field itself, because a widespread client
+ * (Apache Olingo) mistakes the second of two consecutive annotations for a value.
  */
 export function typeOfField({ control }: ResoShape, field: Field): string {
   if (control === undefined) return '';
   return typeMember(field.name, statedType(field, control.before, control.enumerations));
 }
 
-/** The same for a computed property. */
+/** The member with the type of a computed property, with a trailing comma. */
 export function typeOfComputed({ control }: ResoShape, { name, expression }: Computed): string {
   if (control === undefined) return '';
   const type = COMPUTED_NAMES[typeOf(expression)];
@@ -72,7 +72,7 @@ export function typeOfComputed({ control }: ResoShape, { name, expression }: Com
 const typeMember = (name: string, type: string | undefined): string =>
   type === undefined ? '' : `"${name}@odata.type":"${type}",`;
 
-/** The fields that a record is returned with, in their order. */
+/** The fields of a returned record, in their order. */
 export function fieldsOf({ view, layout }: TextSource, { selection }: ResoShape): readonly Field[] {
   if (selection.all) return view.fieldsOf(layout.resource);
   const key = layout.resource.fields.get(layout.resource.key);

@@ -1,8 +1,7 @@
 /**
- * The members that a listing has of its agents and offices: for each link, the fragment that the Member or Office stores, or
- * nulls if the link leads to no record (specification 2.4, rule 1). A statement either puts the fragments in itself, or marks
- * the place with the keys of the links, so that fragments that are kept are not looked up for each listing again
- * (store/read/linked-fragments.ts).
+ * The members of a listing that come from its agents and offices: for each link, the fragment that the Member or Office stores, or
+ * nulls if the link leads to no record (specification 2.4, rule 1). A statement either inserts the fragments itself, or marks their
+ * place with the keys of the links, so that cached fragments are not read again for each listing (store/read/linked-fragments.ts).
  */
 import { hash } from 'node:crypto';
 import type { View } from '../../access/index.ts';
@@ -29,31 +28,31 @@ import { absentText } from './members.ts';
 import type { TextSource } from './source.ts';
 import { missingNulls } from './version-nulls.ts';
 
-/** Stands before and behind the JSON list of a listing's link keys. JSON texts never contain the bare character. */
+/** Stands before and after the JSON list of a listing's link keys. JSON texts never contain the bare character. */
 export const LINK_MARK = '\u0002';
 
 /** The meaning of a placeholder: one fragment for each link. */
 export interface LinkedTexts {
-  /** The same for the same links and fragments. */
+  /** Equal for the same links and fragments. */
   readonly id: string;
   /** In the order of the keys in a mark. */
   readonly links: readonly PlannedLink[];
-  /** Gives `link`, `key` and `text` of the fragments of the slot `links`, a JSON list of such links and keys. */
+  /** Returns `link`, `key` and `text` of the fragments for the slot `links`, a JSON list of links and keys. */
   readonly fragments: Statement;
 }
 
 export interface PlannedLink {
-  /** Names the fragments of the link: links with the same name have the same. */
+  /** Identifies the fragments of the link: links with the same name have the same fragments. */
   readonly name: string;
   /** The resource that the link leads to. */
   readonly resource: string;
-  /** Instead of each name mark of a fragment. */
+  /** Replaces each name mark of a fragment. */
   readonly prefix: string;
-  /** The text if the link leads to no record. */
+  /** The text for a link that leads to no record. */
   readonly without: string;
 }
 
-/** A link of a listing, with the pieces that the role sees of what it leads to. */
+/** A link of a listing, with the pieces of its target that the role sees. */
 interface VisibleLink {
   readonly field: string;
   readonly target: ResourceLayout;
@@ -62,7 +61,7 @@ interface VisibleLink {
   readonly without: string;
 }
 
-/** The links that a role sees something of. */
+/** The links of whose targets a role sees something. */
 function visibleLinks(
   model: StoreModel,
   view: View,
@@ -93,7 +92,7 @@ function visiblePieces(view: View, pieces: readonly JoinPiece[], link: string): 
   );
 }
 
-/** The fragment of a Member or Office, with marks instead of the beginnings of names. */
+/** The fragment of a Member or Office, with marks in place of the beginnings of names. */
 function fragmentText({ target, pieces }: VisibleLink, alias: string, omitNulls: boolean): Sql {
   const columns = pieces.flatMap((piece) => [
     column(alias, piece.valuesColumn),
@@ -135,10 +134,12 @@ export function linkedMembers(source: TextSource, omitNulls: boolean): Sql[] {
   });
 }
 
-/** One for each role and form of listings that is in use. */
+/** There is one entry for each role and form of listings in use. */
 const composedTexts = new BoundedCache<LinkedTexts>('composed statements', { bytes: 4 * 1024 * 1024 });
 
-/** What the marks of a statement over these listings stand for; undefined if the role sees nothing of agents and offices. */
+/**
+ * The links that the marks of a statement over these listings refer to; undefined if the role sees nothing of agents and offices.
+ */
 export function linkedTexts(
   { dialect, model }: { readonly dialect: Dialect; readonly model: StoreModel },
   view: View,

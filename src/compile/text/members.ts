@@ -12,7 +12,7 @@ interface Members {
 /** A field, how its member begins (`,"City":`), how its value is written, and the member without a value. */
 export interface NamedField {
   readonly field: Field;
-  /** The position of the field among those of its layout. */
+  /** The position of the field in its layout. */
   readonly place: number;
   readonly beginning: string;
   readonly write: (value: FieldValue) => string;
@@ -40,8 +40,8 @@ function writeMembers(fields: readonly NamedField[], read: ReadValue): Members {
 }
 
 /**
- * Replaced at request time by the address of a file that this service serves. JSON texts never contain the bare
- * character.
+ * Stands in place of the address of a file that this service serves, until it is replaced at request time. JSON texts never contain
+ * the bare character.
  */
 export const URL_MARK = '\u0001';
 
@@ -57,7 +57,7 @@ function urlText(url: FieldValue): string {
   return servedFile(url) === undefined ? JSON.stringify(url) : `"${URL_MARK}"`;
 }
 
-/** Sets numbers in a text of members that has another number for each of them. */
+/** Replaces numbers in a text of members, each of which has another number. */
 export function withNumbers(
   text: string,
   { fields, naming }: Pick<Piece, 'fields' | 'naming'>,
@@ -75,7 +75,7 @@ export function withNumbers(
 
 const numberMembers = new Map<string, { readonly name: string; readonly member: RegExp }>();
 
-/** How a member with a number is found. Quotes within a value are escaped, so only the member itself matches. */
+/** Finds the member with a number. Quotes within a value are escaped, so only the member itself matches. */
 const numberMember = (field: string) =>
   numberMembers.getOrInsertComputed(field, () => ({
     name: label(field),
@@ -91,7 +91,7 @@ export interface TextPlan {
   readonly fields: readonly NamedField[];
 }
 
-/** Whether the text of a field may contain the mark instead of an address. */
+/** Whether the text of a field may contain the mark in place of an address. */
 export const isAddress = (field: Field): boolean => field.resource === 'Media' && field.name === 'MediaURL';
 
 const writerOf = (field: Field): ((value: FieldValue) => string) =>

@@ -1,7 +1,7 @@
 /**
- * The sub-resources of a listing in the native interface: the form of each, the text that is written by it when a record
- * is stored, and the record that a replicator reads from such a text. A new sub-resource is a row in the dictionary's
- * table (dictionary/data/listing-parts.ts) and its form here. Nothing here knows SQL.
+ * The sub-resources of a listing in the native interface: the form of each, the text that is written in this form when a record is
+ * stored, and the record that a replicator reads from such a text. A new sub-resource is a row in the dictionary's table
+ * (dictionary/data/listing-parts.ts) and its form here. Nothing here knows SQL.
  */
 import {
   type FieldValue,
@@ -30,9 +30,9 @@ interface PartSource {
 }
 
 interface PartTexts {
-  /** The usual text of the part; empty for records that are no part of a native listing. */
+  /** The usual text of the part; empty for records that are not part of a native listing. */
   readonly native: string;
-  /** The text of a floor plan as such; it is also a photo. */
+  /** The text of a floor plan in its own form; a floor plan is also a photo. */
   readonly nativePlan: string;
 }
 
@@ -77,7 +77,7 @@ const photo = (caption: PartMember): PartForm => ({
   members: { Name: NAME, Caption: caption, Primary: { kind: 'flag', field: 'PreferredPhotoYN' } },
 });
 
-/** The forms of media by kind. Media of other kinds are no part of a native listing. */
+/** The forms of media by kind. Media of other kinds are not part of a native listing. */
 export const MEDIA_FORMS: Readonly<Partial<Record<MediaKind, PartForm>>> = {
   photo: photo(CAPTION),
   plan: photo(constant(PLAN_CAPTION)),
@@ -98,7 +98,7 @@ export const MEDIA_FORMS: Readonly<Partial<Record<MediaKind, PartForm>>> = {
   document: { part: 'documents', members: { Name: NAME, Uri: ADDRESS, Privacy: { kind: 'privacy' } } },
 };
 
-/** The form of a floor plan as such. */
+/** The form of a floor plan on its own. */
 export const PLAN_FORM: PartForm = {
   part: 'floorplans',
   members: {
@@ -161,9 +161,8 @@ export const PART_FORMS: ReadonlyMap<string, PartForm> = new Map<string, PartFor
 ]);
 
 /**
- * The renditions of a photo and their widths. A photo that is hosted elsewhere has one address for all of them; a
- * file of this service is requested with the width (`service/front/media.ts`). The largest rendition is the photo
- * itself.
+ * The renditions of a photo and their widths. A photo that is hosted elsewhere has one address for all of them; a file of this
+ * service is requested with the width (`service/front/media.ts`). The largest rendition is the photo itself.
  */
 const PHOTO_WIDTHS: Readonly<Record<string, number | undefined>> = {
   UriThumb: 150,
@@ -191,7 +190,7 @@ export function renditionQuery(name: string): string {
  */
 export const PHOTO_END = `${PHOTO_URIS.map((name) => `,"${name}":${URL_MARK}`).join('')}}`;
 
-/** The same for a served photo. The mark is replaced by the address as JSON text without its quotes. */
+/** The end of a served photo's text. The mark is replaced by the address as JSON text without its quotes. */
 export const SERVED_PHOTO_END = `${PHOTO_URIS.map((name) => `,"${name}":"${URL_MARK}${renditionQuery(name)}"`).join('')}}`;
 
 /** The end of a part's stored text; that of a photo is added on reading. */
@@ -228,7 +227,7 @@ export function nativePartTexts(source: PartSource): PartTexts {
 
 interface PartForms {
   readonly form: PartForm | undefined;
-  /** The form of a floor plan as such. */
+  /** The form of a floor plan on its own. */
   readonly ownForm: PartForm | undefined;
 }
 
@@ -305,7 +304,7 @@ function objectText(source: PartSource, form: PartForm): string {
 /** The members of a form in order, computed once per form rather than for every part. */
 const membersOf = memoizePerObject(({ members }: PartForm) => Object.entries(members));
 
-/** The mark is written unescaped, as JSON never writes it: no value is taken for one. */
+/** The mark is unescaped, which JSON never writes, so no value can be mistaken for it. */
 const memberText = (member: PartMember, source: PartSource): string =>
   member.kind === 'address' && servedFile(source.values.MediaURL) !== undefined
     ? `"${URL_MARK}"`

@@ -1,6 +1,6 @@
 /**
- * Composes the texts of listings and their sub-resources in the native interface. All of its wire names are in this file
- * and in native-parts.ts.
+ * Composes the texts of listings and their sub-resources in the native interface. All of its wire names are in this file and in
+ * native-parts.ts.
  */
 import { type Field, type NativePart, rowOfPart } from '../../dictionary/index.ts';
 import type { NativeExpansion } from '../../query/native/selection.ts';
@@ -97,8 +97,8 @@ function supplement({ context, view, layout, files, alias }: TextSource): Sql[] 
 }
 
 /**
- * `"CustomFields":[{"Main":[{"Group":[{"Field":value}, …]}, …],"Details":[…]}]` under the current names: all fields
- * with the expansion, else the selected ones.
+ * `"CustomFields":[{"Main":[{"Group":[{"Field":value}, …]}, …],"Details":[…]}]` under the current names: all fields with the
+ * expansion, otherwise the selected ones.
  */
 function customFields(
   { context, view, layout, files, alias }: TextSource,
@@ -129,9 +129,9 @@ function customFields(
 }
 
 /**
- * The sub-resources of a listing in the native interface: their rows, their order, and their texts. What is the same
- * for every reader was written when the record was stored. Added on reading are the addresses of files, which photo
- * is the primary one of those that the role sees, and the HTML of videos.
+ * The sub-resources of a listing in the native interface: their rows, their order, and their texts. What is the same for every
+ * reader was written when the record was stored. Added on reading are the addresses of files, the flag of the primary photo among
+ * those that the role sees, and the HTML of videos.
  */
 
 const resourceOf = (part: NativePart): string => rowOfPart(part).resource;
@@ -157,12 +157,12 @@ export function partOrder(dialect: Dialect, part: NativePart, alias: string): Sq
 
 type PartSource = Pick<TextSource, 'context' | 'layout' | 'alias' | 'files'>;
 
-/** What to return of a sub-resource. */
+/** The contents of a sub-resource to return. */
 interface GivenPart {
   readonly part: NativePart;
-  /** The key of the listing's primary photo as SQL; absent: photos are returned as they are marked. */
+  /** The key of the listing's primary photo as SQL; absent: photos keep the flags that they were stored with. */
   readonly primary?: Sql;
-  /** Absent: all. */
+  /** Absent: all members. */
   readonly members?: readonly string[] | undefined;
   /** Whether the key of the listing is added as the last member. */
   readonly namesListing?: boolean;
@@ -207,7 +207,7 @@ const addressOf = (source: PartSource): Sql =>
 
 const addressJson = (source: PartSource): Sql => source.context.dialect.json('string', addressOf(source));
 
-/** Whether this service serves a photo in several widths. A floor plan is served in the size in which it was drawn. */
+/** Whether this service serves a photo in several widths. A floor plan is served only in the size in which it was drawn. */
 const hasRenditions = ({ alias }: PartSource): Sql =>
   sql`${column(alias, '_file')} IS NOT NULL AND ${column(alias, '_kind')} = 'photo'`;
 
@@ -243,9 +243,9 @@ function photoText(source: PartSource, primary: Sql | undefined): Sql {
 }
 
 /**
- * Selects the key `k` of a listing's primary photo for the role: the first preferred photo, else the first photo. No
- * row if there are no photos.
- * @param listing key of the listing
+ * Selects the key `k` of a listing's primary photo for the role: the first preferred photo, or the first photo if none is
+ * preferred. No row if there are no photos.
+ * @param listing the key of the listing
  */
 export function primaryPhoto(context: Context, listing: Sql): Sql {
   const layout = context.model.layout('Media');
@@ -305,7 +305,7 @@ function derivedHtml(source: PartSource): Sql {
   const shown = escaped(
     sql`coalesce(${columnOrNull(source, 'ShortDescription')}, ${constantText(UNNAMED_VIDEO)})`,
   );
-  // The LIMIT and the condition keep the engine from inlining the subquery, so the address is computed once.
+  // The LIMIT and the condition keep the engine from inlining the subquery, so the address is computed only once.
   const u = sql`v.u`;
   const cases = VIDEO_FORMS.map(({ pattern, player, element }) => {
     const address =
@@ -374,8 +374,8 @@ function partList(
 }
 
 /**
- * Marks exactly one of a listing's joined photos as the primary one: the first that is marked, else the first. Most
- * lists have one mark already and stay as they are.
+ * Marks exactly one of a listing's joined photos as the primary one: the first that is marked, or the first photo if none is. Most
+ * lists already have one mark and stay unchanged.
  * @param marks the number of marks
  */
 function withOnePrimary(dialect: Dialect, list: Sql, marks: Sql): Sql {

@@ -1,6 +1,6 @@
 /**
- * Composes the text of a record in the RESO interface: stored members, selected and computed ones, and expansions, which
- * are records in turn.
+ * Composes the text of a record in the RESO interface: stored members, selected and computed ones, and expansions, which are
+ * records in turn.
  */
 import { type Field, leadsToCustomFields } from '../../dictionary/index.ts';
 import type { Expansion } from '../../query/request.ts';
@@ -87,7 +87,7 @@ function customMembers({ context, view, layout, files, alias }: TextSource, omit
     .flatMap((field) => memberText(context, field, `,${label(field.name)}`, omitNulls, { files, alias }));
 }
 
-/** Members from typed columns. The first has no leading comma. */
+/** Writes members from typed columns. The first has no leading comma. */
 function selectedMembers(source: TextSource, shape: ResoShape): Sql[] {
   const { context, layout, files, alias } = source;
   const given = fieldsOf(source, shape);
@@ -115,7 +115,7 @@ function memberText(
   return [sql`CASE WHEN ${found} IS NULL THEN '' ELSE concat(${name}, ${text}) END`];
 }
 
-/** `"Field@Core.Permissions":"None"` for what the role may not see (OData protocol 4.01, 11.2.6.1). */
+/** `"Field@Core.Permissions":"None"` for fields that the role may not see (OData protocol 4.01, 11.2.6.1). */
 function hiddenAnnotations({ view, layout }: TextSource, shape: ResoShape): Sql[] {
   if (!shape.annotateHidden) return [];
   const hidden = shape.selection.all ? view.hiddenOf(layout.resource) : shape.selection.hidden;
@@ -142,7 +142,7 @@ function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {
   });
 }
 
-/** The member of a navigation to a resource of which the store has never had a record. */
+/** The member for a navigation to a resource of which the store has never had a record. */
 function bareMember({ name: shown, navigation, give, query }: Expansion): Sql {
   const count = `,"${shown}@odata.count":0`;
   if (give === 'count') return constantText(count);

@@ -1,4 +1,6 @@
-/** What the texts of both interfaces have in common when they are read: addresses of files, values as JSON, a cache. */
+/**
+ * What the texts of both interfaces share when they are read: addresses of files, values as JSON, a cache.
+ */
 import type { View } from '../../access/index.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
@@ -10,7 +12,7 @@ import type { ResourceLayout } from '../layout/index.ts';
 import type { FileSigning } from '../read.ts';
 import { URL_MARK } from './members.ts';
 
-/** What the text of a record is composed from. */
+/** The input from which the text of a record is composed. */
 export interface TextSource {
   readonly context: Context;
   readonly view: View;
@@ -20,7 +22,7 @@ export interface TextSource {
   /** The alias of the texts table; equal to `alias` for a whole record. */
   readonly texts: string;
   readonly files: FileAddress;
-  /** Whether the places of agents and offices are marked, and not filled by the statement (linked-texts.ts). */
+  /** Whether the places of agents and offices are marked rather than filled by the statement (linked-texts.ts). */
   readonly marksLinks: boolean;
 }
 
@@ -33,8 +35,8 @@ export function fileAddress({ base, role, expires }: FileSigning): FileAddress {
 }
 
 /**
- * Replaces the mark in the text of a media record by the address. A record without a served file has no mark, and its text is
- * taken as it is, since looking for one takes a fifth of the time of reading it.
+ * Replaces the mark in the text of a media record with the address. A record without a served file has no mark, and its text is
+ * used unchanged, since searching for a mark takes a fifth of the time of reading the text.
  */
 export function withFileAddresses(
   { layout, alias, files }: Pick<TextSource, 'layout' | 'alias' | 'files'>,
@@ -61,14 +63,14 @@ export function jsonOf(
   return sql`CASE WHEN ${file} IS NULL THEN ${text} ELSE ${address} END`;
 }
 
-/** There may be many entries per view, because each expansion has aliases of its own. */
+/** There may be many entries per view, because each expansion has its own aliases. */
 const composedMembers = new BoundedCache<readonly Sql[]>('composed statements', { bytes: 24 * 1024 * 1024 });
 
 /**
- * The members of whole records, composed once per view of a layout: composing takes longer than the engine needs to
- * read a record (docs/performance.md).
+ * The members of whole records, composed once per view of a layout: composing takes longer than the engine needs to read a record
+ * (docs/performance.md).
  * @param kind distinguishes entries of the same layout, view and alias
- * @param make depends on the source and the kind alone
+ * @param make depends only on the source and the kind
  */
 export function cachedMembers(
   { layout, view, alias, marksLinks }: Pick<TextSource, 'layout' | 'view' | 'alias' | 'marksLinks'>,

@@ -15,8 +15,8 @@ interface PieceChoice {
 }
 
 /**
- * The members that the role may see, from the stored texts: piece by piece, with nulls instead of withheld pieces, plus
- * the nulls of fields that came into use after the text was written.
+ * The members that the role may see, from the stored texts: piece by piece, with nulls in place of withheld pieces, plus the nulls
+ * of fields that came into use after the text was written.
  */
 export function piecesText(source: TextSource, choice: PieceChoice): Sql[] {
   const { view, layout, alias } = source;
@@ -50,7 +50,7 @@ function pieceText({ context, layout, alias }: TextSource, piece: Piece, choice:
   const [field] = piece.fields;
   const bits = field === undefined ? 0 : withheldBit(context.rows, layout, field);
   if (bits === 0) return texts;
-  // The nulls of later fields are added outside, so these are the nulls of the text's own version.
+  // The nulls of later fields are added elsewhere, so these are the nulls of the text's own version.
   const instead = choice.omitNulls
     ? constantText('')
     : nullsByVersion(alias, piece.fields, (each) => layout.since(each), memberNull(choice.naming));

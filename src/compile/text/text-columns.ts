@@ -27,7 +27,7 @@ export function valuesReader({ fields }: ResourceLayout): ValuesOf {
   return (row) => valuesToStore(row, names, places);
 }
 
-/** A record's place among its siblings, and the file that this service serves for it. */
+/** A record's rank among its siblings, and the file that this service serves for it. */
 export function rankAndFile(row: Pick<RowToPut, 'values'>): {
   rank: number | null;
   file: string | null;
@@ -39,11 +39,11 @@ export function rankAndFile(row: Pick<RowToPut, 'values'>): {
   };
 }
 
-/** Whether a text contains nothing that a store sets when it writes a record: no timestamps, and no counts of children. */
+/** Whether a text contains nothing that the store sets when it writes a record, such as timestamps and counts of children. */
 const isFixed = ({ fields }: TextPlan): boolean =>
   !fields.some(({ field }) => isAssignedTimestamp(field) || isChildCount(field));
 
-/** The texts of a record that are known before it is written, for `RowToPut`. */
+/** Writes the texts of a record that are known before it is stored, for `RowToPut`. */
 export function fixedTexts(layout: ResourceLayout): (record: Pick<RowToPut, 'values'>) => readonly string[] {
   const plans = textPlans(layout).filter(isFixed);
   const valuesOf = valuesReader(layout);
@@ -53,12 +53,12 @@ export function fixedTexts(layout: ResourceLayout): (record: Pick<RowToPut, 'val
   };
 }
 
-/** All ready texts of a record, and the version of the profile that they are written with. */
+/** The columns of all ready texts of a record, and of the version of the profile with which they are written. */
 export function textColumns(
   model: StoreModel,
   layout: ResourceLayout,
 ): Pick<ColumnWriter<RowToPut>, 'columns'> & {
-  /** @param values of the record, as of `valuesReader` */
+  /** @param values the values of the record, as `valuesReader` returns them */
   readonly values: (row: RowToPut, values: readonly (FieldValue | undefined)[]) => Bindable[];
 } {
   const plans = textPlans(layout);
@@ -75,7 +75,7 @@ export function textColumns(
   };
 }
 
-/** The head of a listing or the whole text of a sub-resource, for the native interface. */
+/** The head of a listing, or the whole text of a sub-resource, for the native interface. */
 function nativeColumns({ settings }: StoreModel, { resource }: ResourceLayout): ColumnWriter<RowToPut> {
   if (resource.name === 'Property')
     return { columns: ['native_head'], values: ({ key }) => [nativeHead(key)] };

@@ -1,6 +1,6 @@
 /**
- * The nulls of fields by the version of the profile that a text was written with: a text lacks the nulls of fields that came
- * into use later. This module knows no records.
+ * The nulls of fields by the version of the profile with which a text was written: a text lacks the nulls of fields that came into
+ * use later. This module knows no records.
  */
 import type { Field } from '../../dictionary/index.ts';
 import { column, constantText, integer, join, type Sql, sql } from '../fragment.ts';

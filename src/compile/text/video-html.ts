@@ -1,6 +1,6 @@
 /**
- * The HTML that shows a video that has none of its own: the player of its site, the file itself, or at least a link.
- * SQL is composed from the same table (native-text.ts), and a replicator recognizes HTML that a source derived.
+ * The HTML for a video that has none of its own: the player of its site, the file itself, or at least a link. SQL is composed from
+ * the same table (native-text.ts), and a replicator recognizes HTML that a source derived.
  */
 
 /** A kind of address and the element that shows it. The first matching pattern decides. */
@@ -58,7 +58,7 @@ export const HTML_CHARACTERS: readonly (readonly [string, string])[] = [
 const escaped = (text: string): string =>
   HTML_CHARACTERS.reduce((found, [character, entity]) => found.replaceAll(character, entity), text);
 
-/** The HTML of a video that has none of its own; empty for an address that no page can show. */
+/** The HTML for a video that has none of its own; empty for an address that no page can show. */
 export function videoHtml(url: string, name: string | null): string {
   const form = VIDEO_FORMS.find(({ pattern }) => new RegExp(pattern, 'i').test(url));
   if (form === undefined) return '';

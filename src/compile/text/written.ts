@@ -1,7 +1,7 @@
 /**
- * What a writer derives from the columns of a row, as SQL: its ready texts and its content hash. Both use the same
- * tables as the writer (members.ts, native-parts.ts, records/content-hash.ts). If the engine cannot compute a text
- * exactly, the SQL is null or fails; it never yields a text that the writer would not have written.
+ * The texts and the content hash that a writer derives from the columns of a row, as SQL. Both use the same tables as the writer
+ * (members.ts, native-parts.ts, records/content-hash.ts). If the engine cannot compute a text exactly, the SQL is null or fails; it
+ * never yields a text that the writer would not have written.
  */
 
 import { type Field, MEDIA_KINDS } from '../../dictionary/index.ts';
@@ -30,8 +30,7 @@ import {
 } from './native-parts.ts';
 
 /**
- * A row of a resource to be checked: the alias of its columns, and the version of the profile that its texts were
- * written with.
+ * A row of a resource to be checked: the alias of its columns, and the version of the profile with which its texts were written.
  */
 export interface CheckedRow {
   readonly dialect: Dialect;
@@ -161,7 +160,7 @@ const inPath = ({ dialect, alias }: CheckedRow, own: '_key' | '_parent'): Sql =>
 /** A text that the engine may be unable to compute, so that it is null. */
 interface ExpectedMember {
   readonly json: Sql;
-  /** Absent: the engine can always compute it. */
+  /** The condition under which the engine can compute the text; absent: always. */
   readonly isKnown?: Sql;
 }
 
@@ -233,8 +232,7 @@ export function expectedKind(row: CheckedRow): Sql {
 }
 
 /**
- * Whether the stored path of a served file follows from the address. False if the address clearly is neither a path
- * nor an absolute URL.
+ * Whether the stored path of a served file matches the address. False if the address clearly is neither a path nor an absolute URL.
  */
 export function isExpectedFile(row: CheckedRow): Sql {
   const file = column(row.alias, '_file');
@@ -245,7 +243,10 @@ export function isExpectedFile(row: CheckedRow): Sql {
   return sql`CASE WHEN ${url} IS NULL OR ${isElsewhere} THEN ${file} IS NULL WHEN ${isHere} THEN ${file} = ${url} ELSE FALSE END`;
 }
 
-/** What the content hash contains of the parent: its originating system, and whether it is known. */
+/**
+ * The parts of the content hash that come from the parent: its originating system, and its key, which is null if the parent is
+ * unknown.
+ */
 interface KnownParent {
   readonly key: Sql;
   readonly system: Sql;

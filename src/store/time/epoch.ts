@@ -34,7 +34,7 @@ interface Times {
   readonly lastStamp: string;
   /** Milliseconds since 1970. */
   readonly settled: number;
-  /** The UTC day whose rules the stored visibility reflects. */
+  /** The UTC day of the rules that the stored visibility reflects. */
   readonly day: string;
 }
 
