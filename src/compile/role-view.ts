@@ -7,7 +7,7 @@ import type { StoreModel } from './model.ts';
 
 interface Seeing {
   readonly role: string;
-  /** The originating systems to which it is restricted; empty: none. */
+  /** Originating systems; if empty, the view is not restricted to systems. */
   readonly systems: readonly string[];
   /** As in `RowScope`. */
   readonly onlyFloorPlans?: boolean;

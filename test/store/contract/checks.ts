@@ -398,7 +398,9 @@ export function checkContract(engine: Engine): void {
     const rest = sorted(await faultsIn(world.store));
     assert.deepEqual(
       rest,
-      sorted(expected.filter(([, , what]) => !/^(the stored counts|it has|its last change)/.test(what ?? ''))),
+      sorted(
+        expected.filter(([, , what]) => !/^(the stored counts|it has|its last change)/.test(what ?? '')),
+      ),
     );
   });
 
