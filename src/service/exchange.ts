@@ -24,7 +24,7 @@ export interface Exchange {
   readonly path: string;
   /** The text after the question mark; empty if there is none. */
   readonly query: string;
-  /** Whether the query was sent in a request body, or in a link that continues such a query. */
+  /** Whether the query was sent in a request body, or in the next link of such a query. */
   readonly isPosted?: boolean;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly surface: Surface;
@@ -36,10 +36,7 @@ export interface Exchange {
   /** The address of this machine at which the connection arrived. */
   readonly arrival?: string | undefined;
   readonly timings: Timings;
-  /**
-   * The resources that the request has acquired, such as the memory of pages. All of them are released when the request
-   * ends.
-   */
+  /** The resources that the request has acquired, such as the memory of pages. They are all released when the request ends. */
   readonly taken: DisposableStack;
   /** The cost of the response, charged to the key. */
   readonly account: RequestAccount;
@@ -55,14 +52,14 @@ export interface Session {
   readonly now: number;
 }
 
-/** A request that may be answered, as the handlers of every interface get it. */
+/** An authenticated request, as the handlers of all interfaces receive it. */
 export interface AuthenticatedExchange {
   readonly context: ServiceContext;
   readonly exchange: Exchange;
   readonly session: Session;
 }
 
-/** A part of a body: plain, or in deflated form. */
+/** A part of a body: plain or deflated. */
 export type BodyPart = string | Uint8Array | DeflatedList;
 
 export const isDeflated = (part: BodyPart): part is DeflatedList =>
@@ -71,7 +68,7 @@ export const isDeflated = (part: BodyPart): part is DeflatedList =>
 export const byteLengthOf = (part: BodyPart): number =>
   typeof part === 'string' ? Buffer.byteLength(part) : part.length;
 
-/** Whether the client of a request accepts gzip and prefers nothing else. */
+/** Whether the client of a request accepts gzip and prefers no other encoding. */
 export const acceptsGzip = ({ headers }: Pick<Exchange, 'headers'>): boolean =>
   prefersGzip(headers['accept-encoding']);
 
@@ -83,29 +80,32 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: readonly BodyPart[];
-  /** Records in the body, for the use of the key. */
+  /** The number of records in the body, for the usage of the key. */
   readonly rows?: number;
-  /** The `Date`, if the store was read a moment ago; otherwise its clock is queried again. */
+  /** The `Date`, if the clock of the store has just been read; otherwise, it is queried again. */
   readonly date?: number | undefined;
-  /** The update window that is recorded in the use of the key. */
+  /** The update window to record in the usage of the key. */
   readonly window?: string;
   readonly walk?: WalkStep | undefined;
-  /** The page of a walk or window that the response is, for the console. */
+  /** The page of a walk or window that this response represents, for the console. */
   readonly reading?: WalkPage | undefined;
-  /** Present if the response may be cached: the records that it was made of. */
+  /** What the response was made from; present if it may be cached. */
   readonly basis?: Basis | undefined;
 }
 
 /** A response that does not end by itself, such as a stream of events. */
 export interface EventReply extends Reply {
   /**
-   * The events, as they are written to the client. The next one is produced when the client has read those before it. The iteration
-   * ends when the signal is aborted.
+   * The events, as they are written to the client. The next one is produced when the client has read the previous ones. The
+   * iteration ends when the signal is aborted.
    */
   readonly events: (until: AbortSignal) => AsyncIterable<string | Uint8Array>;
-  /** Whether the client may still see the events. `respond` sets this for every handler, so the stream ends when the key does. */
+  /**
+   * Checks whether the client may still see the events. `respond` sets this for every handler, so that the stream ends when its key
+   * becomes invalid.
+   */
   readonly standing?: () => Promise<KeyStatus>;
-  /** What is written instead of events while the standing of the key is unknown; absent: the stream ends. */
+  /** What is written instead of events while the status of the key is unknown; absent: the stream ends. */
   readonly away?: string;
 }
 
@@ -114,7 +114,7 @@ export type KeyStatus = 'stands' | 'ended' | 'unknown';
 
 export const hasEvents = (reply: Reply): reply is EventReply => 'events' in reply;
 
-/** A page of a walk over all listings. A complete walk is the sweep that a purge needs (specification 4.4, rule 4). */
+/** A page of a walk over all listings. A complete walk is what a purge of a replica needs (specification 4.4, rule 4). */
 export interface WalkStep {
   /** Where the page begins: a skip token or an offset; empty at the start. */
   readonly from: string;
@@ -123,7 +123,7 @@ export interface WalkStep {
   readonly ended: boolean;
 }
 
-/** A page of a walk through a resource: of its records, of its keys alone, or of a window of time. */
+/** A page of a walk through a resource: through its records, its keys only, or a window of time. */
 export interface WalkPage {
   readonly resource: string;
   readonly of: 'records' | 'keys' | 'window';

@@ -57,7 +57,7 @@ export function addGauges(metrics: Metrics, parts: MeasuredParts): void {
   addReadStoreGauges(metrics, store);
 }
 
-/** The caches of this thread and of the threads that read the store. */
+/** Adds the sizes of the caches of this thread and of the threads that read the store. */
 function addCacheGauges(metrics: Metrics, store: Store): void {
   const uses = () => sumCacheSizes([...cacheSizes(), ...(store.caches?.() ?? [])]);
   const read = (what: 'bytes' | 'entries') => () => uses().map((use) => [use.name, use[what]] as const);
@@ -65,7 +65,7 @@ function addCacheGauges(metrics: Metrics, store: Store): void {
   metrics.gauges('plat_cache_entries', 'Entries of each cache', 'cache', read('entries'));
 }
 
-/** Metrics of the standbys that serve reads, if there are any. */
+/** Adds the metrics of the standbys that serve reads, if there are any. */
 export function addReadStoreGauges(metrics: Metrics, store: Pick<Store, 'readStores'>): void {
   const states = () => store.readStores?.() ?? [];
   if (states().length === 0) return;

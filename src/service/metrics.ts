@@ -1,4 +1,4 @@
-/** What the service measures about itself: the steps of each request, and metrics in the text format of Prometheus. */
+/** Measures the service: the steps of each request, and metrics in the text format of Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** The steps of a request, for the header `Server-Timing` and the metrics. */
@@ -51,7 +51,7 @@ export interface Metrics {
   observe(request: ObservedRequest): void;
   /** A value that is read when the metrics are requested. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** The same for several values, each with its own value of one label. */
+  /** Several values that are read when the metrics are requested, each with its own value of one label. */
   gauges(name: string, help: string, label: string, read: () => readonly (readonly [string, number])[]): void;
   /** Counts events since the start of the process, by one label. @returns a function that adds one, or `more`, to the count */
   counter(name: string, help: string, label: string): (value: string, more?: number) => void;
@@ -83,15 +83,15 @@ interface ObservedRequest {
   readonly bytes: number;
   readonly seconds: number;
   readonly timings: Timings;
-  /** What the list of keys that a filter finds was, if the request read a page: `fresh`, `cached` or `none`. */
+  /** The state of the filter's list, if the request read a page: `fresh`, `cached` or `none`. */
   readonly index?: string | undefined;
 }
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Durations that wait until they are observed together: for one alone, prom-client takes a tenth of the time of a small request,
- * and much less for one of many.
+ * The number of durations that are collected before prom-client observes them together: observing a single one takes a tenth of the
+ * time of a small request, and much less per duration if there are many.
  */
 const MOST_WAITING = 200;
 

@@ -51,37 +51,37 @@ export interface ServiceOptions {
   readonly log: Logger;
   /** The address of a surface as clients reach it, if it differs from the address on which it listens. */
   readonly publicUrls: Readonly<Partial<Record<SurfaceName, string>>>;
-  /** Whether to believe what `Host` and `X-Forwarded-*` say about the address that clients use. */
+  /** Whether to trust `Host` and `X-Forwarded-*` headers about the address that clients use. */
   readonly trustProxy: boolean;
   readonly limits: Readonly<Record<SurfaceName, RateLimit>>;
-  /** The work that a key may request, in addition to its number of requests. */
+  /** The resources that a key may use, in addition to its number of requests. */
   readonly budget: BudgetLimits;
   /** How many connections may be open, and how long they may be idle. */
   readonly connections: ConnectionLimits;
-  /** How slowly a client may read its responses. */
+  /** The minimum rate at which a client must read its responses. */
   readonly pace: PaceLimits;
   /** How often a stream of events sends a heartbeat and checks that its key is still valid. */
   readonly events: EventTimes;
   /** Compressed blocks of pages, cached for clients that accept gzip. With 0 megabytes, none are cached in memory. */
   readonly keptPages: {
     readonly megabytes: number;
-    /** The file that also stores them, and next to which the texts of pages are stored (text-file.ts); absent: no file. */
+    /** The file that also stores them, and next to which text-file.ts stores texts of pages; absent: no file. */
     readonly file?: CacheFileLocation & { readonly megabytes: number };
   };
   readonly filterIndex: { readonly minutes: number; readonly megabytes: number };
-  /** How many streams of events one key may follow at once. */
+  /** The number of event streams that one key may have open at once. */
   readonly streams: { readonly perKey: number };
   /** How long one read of the store may take, in seconds. */
   readonly querySeconds: number;
   readonly fileHours: number;
   readonly lookups: LookupForm;
-  /** The records that are known to be damaged; responses omit them. Absent or undefined: no damage is known. */
+  /** Returns the records that are known to be damaged, which responses omit. Absent, or undefined: no damage is known. */
   readonly damaged?: () => DamagedRecords | undefined;
-  /** Called when a request was refused because of damage that no known record has. */
+  /** Called when a request was refused because of damage that is not among the known damaged records. */
   readonly onUnknownDamage?: () => void;
   /**
-   * The outlines of places that the console's map draws below its points. Where there are none, the map draws an outline
-   * around the listings of each city.
+   * The outlines of places that the console's map draws below its points. If there are none, the map draws an outline around the
+   * listings of each city.
    */
   readonly outlines: Outlines;
   /** In a replica, the activity of its copies, for the console. */

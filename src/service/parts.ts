@@ -1,7 +1,6 @@
 /**
- * Creates what the requests of a service share, on all of its listeners: limits, caches, metrics, and what the operator's pages
- * show.
- * It must not know what a listener is.
+ * Creates what all listeners of a service share: limits, caches, metrics, and the data of the operator's pages. It must not know
+ * what a listener is.
  */
 import { PlatError } from '../errors/index.ts';
 import { Budgets, RequestQueue } from './access/budget.ts';
@@ -42,7 +41,7 @@ export interface ServiceParts {
   /** Counts a client that was disconnected because it read its response too slowly. */
   readonly cut: (surface: SurfaceName) => void;
   readonly connections: Connections;
-  /** Operators have connections of their own, so that load on the public surfaces cannot lock them out. */
+  /** The connections of operators have limits of their own, so that load on the public surfaces cannot lock operators out. */
   readonly ofOperators: Connections;
   /** The number of open event streams, over all listeners. */
   readonly streams: { open: number };
@@ -50,7 +49,7 @@ export interface ServiceParts {
   sweep(): Promise<void>;
   /** Closes the caches and streams; no request is answered afterwards. */
   close(): void;
-  /** Records the usage of keys and the history of the day, which are written once a minute. */
+  /** Writes the usage of keys and the history of the day, which are otherwise written at intervals. */
   record(): Promise<void>;
 }
 
@@ -154,7 +153,7 @@ export function makeParts(
   };
 }
 
-/** The files of the caches. Problems with them are logged, because clients do not notice them. */
+/** Creates the files of the caches. Problems with them are logged, because clients do not notice them. */
 function makeCacheFiles({ log, keptPages: { megabytes, file } }: ServiceOptions): {
   readonly file?: BlockCacheFile;
   readonly texts?: TextCacheFile;
@@ -171,7 +170,7 @@ function makeCacheFiles({ log, keptPages: { megabytes, file } }: ServiceOptions)
   return { file: compressed, ...(megabytes > 0 ? { texts } : {}) };
 }
 
-/** The open event streams of the store, and their metrics. */
+/** Creates the event streams of the store, and their metrics. */
 function makeEventStreams({ store, log, streams }: ServiceOptions, metrics: Metrics): EventStreams {
   const count = metrics.counter('plat_events_total', 'Changes that were sent on streams of events', 'of');
   const lag = metrics.histogram('plat_event_lag_seconds', 'Time from a commit to its events');
@@ -192,7 +191,7 @@ function makeEventStreams({ store, log, streams }: ServiceOptions, metrics: Metr
 }
 
 /**
- * The connections of the public surfaces. When some were closed because there were too many, the log reports it at most once a
+ * Creates the connections of the public surfaces. If some are closed because there are too many, this is logged at most once a
  * minute.
  */
 function connectionsOf({ connections: limits, log }: ServiceOptions, metrics: Metrics): Connections {

@@ -1,7 +1,6 @@
 /**
- * The response to a request: passes it to the right interface (route.ts), with the session of the client (session.ts),
- * and turns everything that is thrown into an error in the envelope of that interface. It must not know how requests
- * arrive or how replies are written.
+ * Answers a request: passes it to the right interface (route.ts), with the session of the client (session.ts), and turns everything
+ * that is thrown into an error in the envelope of that interface. It must not know how requests arrive or how replies are written.
  */
 import { PlatError, platError, type ResumePoint } from '../errors/index.ts';
 import { DamagedRecord } from '../records/damage.ts';
@@ -47,9 +46,8 @@ import {
 } from './session.ts';
 
 /**
- * Answers a request, always in the envelope of the interface that it is for.
- *
- * @param isOfSurface whether the request's host belongs to a surface; for any other host, every path is unknown
+ * Answers a request, always in the envelope of the requested interface.
+ * @param isOfSurface whether the host of the request belongs to a surface; for any other host, every path is unknown
  */
 export async function respond(responder: Responder, received: Exchange, isOfSurface = true): Promise<Reply> {
   const { date, usage, options } = responder;
@@ -60,8 +58,8 @@ export async function respond(responder: Responder, received: Exchange, isOfSurf
   let use: RequestUse = { rows: 0, bytes: 0 };
   let promised: number | undefined;
   try {
-    // Authentication comes first, so that every request of a key counts, whatever its outcome, and every response reports the
-    // remaining limit of the key.
+    // Authentication comes first, so that every request of a key counts, whatever its outcome, and every response reports the key's
+    // remaining requests.
     if (!allowsAnonymous(exchange, route)) {
       if (exchange.headers.authorization !== undefined) exchange.timings.start('auth');
       caller = await callerOf(responder, received, mayAssume(exchange, route));
@@ -217,14 +215,14 @@ async function withWholeQuery(
 /** Seconds after which a client may retry if the store cannot be used. */
 const STORE_PATIENCE = 30;
 
-/** The response does not reveal where the store is or what is wrong with it; the log does. */
+/** Hides the address of the store and what is wrong with it from clients; the log has both. */
 function hideStoreDetails(error: PlatError): PlatError {
   if (!error.code.startsWith('store') || error.code === 'storeUnavailable') return error;
   return platError('storeUnavailable', {}, { cause: error, retryAfter: error.retryAfter ?? STORE_PATIENCE });
 }
 
 /**
- * Turns whatever was thrown into a response. Errors that are not meant for clients are logged, and the client gets a general one.
+ * Turns whatever was thrown into a response. Errors that are not meant for clients are logged, and the client gets a general error.
  */
 function replyToError(
   { log, damages, options }: Responder,
@@ -238,8 +236,8 @@ function replyToError(
       : platError('internal', { requestId: exchange.id }, { cause: error });
   const isDamage = error instanceof PlatError && error.code === 'storeDamaged';
   if (isDamage && !(error.cause instanceof DamagedRecord)) options.onUnknownDamage?.();
-  // An unsupported feature (501) is not a fault of the service. An error with a cause is logged with its stack, a
-  // rejection without.
+  // An unsupported feature (501) is not a fault of the service. An error with a cause is logged with its stack, and a rejection
+  // without a stack.
   if (shown.status >= 500 && shown.code !== 'notImplemented' && !damages.wasLogged(error)) {
     const facts = { requestId: exchange.id, ...(shown.cause === undefined ? {} : { err: shown.cause }) };
     log[shown.code === 'internal' ? 'error' : 'warn'](facts, shown.message);
@@ -247,7 +245,7 @@ function replyToError(
   return envelopedError(exchange, shown, extra);
 }
 
-/** The header by which a client whose position in the sequence of changes has expired learns where to start again. */
+/** The header that tells a client whose position in the sequence of changes has expired where to start again. */
 function resumeHeaders(goOn: ResumePoint | undefined): Readonly<Record<string, string>> {
   switch (goOn?.kind) {
     case undefined:

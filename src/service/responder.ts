@@ -1,4 +1,4 @@
-/** What every request needs to be answered; service.ts creates it once. */
+/** What is needed to answer requests; service.ts creates it once. */
 import type { Logger } from 'pino';
 import type { RequestQueue } from './access/budget.ts';
 import type { RequestLimiter } from './access/rate-limits.ts';
@@ -29,6 +29,6 @@ export interface Responder {
   readonly standings: KeyStatusCache;
   readonly replies: ResponseCache;
   readonly log: Logger;
-  /** The damages that have been logged: every read of a damaged record fails in the same way, so each is logged once. */
+  /** The damages that have been logged, so that each is logged once. */
   readonly damages: LoggedDamages;
 }

@@ -1,6 +1,6 @@
 /**
- * Which interface a request is for, and what follows from that alone: whether it needs a key, and in which envelope
- * errors are reported. It must not know the responses.
+ * Determines which interface a request is for, whether it needs a key, and in which envelope errors are reported. It must not know
+ * the responses.
  */
 import { adminPathAllowsAnonymous } from './admin/router.ts';
 import { FACETS_ROOT } from './console/facets.ts';
@@ -22,7 +22,7 @@ export type Route =
   | { readonly kind: 'admin'; readonly path: string }
   | { readonly kind: 'front'; readonly path: string; readonly front: Front };
 
-/** A key in parentheses. A slash in it that a client or a proxy has not encoded ends no segment. */
+/** Matches a key in parentheses. A slash in a key does not end a segment, even if a client or a proxy has not encoded it. */
 const QUOTED_KEY = /(?:\(|%28)(?:\w+=)?(?:'|%27)(?:[^'%]|%(?!27)|(?:'|%27){2})*(?:'|%27)(?:\)|%29)(?=\/|$)/g;
 
 export function routeOf({ surface, path, headers, as }: Exchange): Route {
@@ -48,11 +48,11 @@ export function routeOf({ surface, path, headers, as }: Exchange): Route {
   return { kind: 'none', path };
 }
 
-/** An unknown path belongs to the interface that it resembles. */
+/** Whether the response is in the envelope of the native interface. An unknown path belongs to the interface that it resembles. */
 export const isNativeRoute = ({ path }: Exchange, { kind }: Route): boolean =>
   kind === 'native' || (kind === 'none' && isNativePath(path));
 
-/** Whether the response is in the envelope of the RESO interface, which also answers paths of no interface. */
+/** Whether the response is in the envelope of the RESO interface, which is also used for paths of no interface. */
 const isOdata = (exchange: Exchange, route: Route): boolean =>
   route.kind === 'reso' || (route.kind === 'none' && !isNativeRoute(exchange, route));
 

@@ -18,8 +18,8 @@ export interface Service {
   close(): Promise<void>;
 }
 
-// All in milliseconds. How long requests in progress may take when the service closes, and how often it then closes connections
-// that have become idle:
+// All times are in milliseconds. How long requests in progress may take when the service closes, and how often it then closes
+// connections that have become idle:
 const CLOSING_PATIENCE = 8000;
 const CLOSING_INTERVAL = 50;
 /** Additional time to record usage after all requests have ended. */
@@ -73,7 +73,7 @@ export async function startService(
     clearInterval(idle);
     clearInterval(sweeping);
     parts.close();
-    // Another process may hold the write lock of the store for longer than this one can wait.
+    // Another process may hold the write lock of the store for longer than this process can wait.
     if (!(await settlesWithin(end - performance.now(), parts.record()))) {
       log.warn('the store did not respond in time: the usage of the last minute may not be recorded');
     }
@@ -98,7 +98,7 @@ export async function startService(
   return { addresses, metrics: parts.metrics, close };
 }
 
-/** Logs, once for each day, that the stored visibility is that of an earlier day. */
+/** Logs, at most once a day, that the stored visibility is that of an earlier day. */
 function overdueLog(store: Store, log: Logger): () => void {
   let logged: string | undefined;
   return () => {

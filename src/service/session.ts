@@ -1,6 +1,6 @@
 /**
- * The client of a request: its key, its limits and its place in the queue, the session in which it is answered, and the
- * state of the store that this assumes. It must not know what is requested.
+ * The client of a request: its key, its limits and its turn in the queue, the session in which it is answered, and the state of the
+ * store that the session assumes. It must not know what is requested.
  */
 import { performance } from 'node:perf_hooks';
 import { PlatError, platError } from '../errors/index.ts';
@@ -13,8 +13,8 @@ import type { Responder } from './responder.ts';
 import { SURFACE } from './surface.ts';
 
 /**
- * The header with the store's epoch. It changes when the store went back in time; timestamps that a consumer has saved are then
- * invalid.
+ * The header with the store's epoch. The epoch changes if the store was restored to an earlier state; timestamps that a consumer
+ * has saved are then invalid.
  */
 const EPOCH_HEADER = 'x-plat-epoch';
 
@@ -78,9 +78,8 @@ export async function admitRequest(
 }
 
 /**
- * Answers on the assumption that the state of the store is as last known. If it turns out to have changed, the response, even an
- * error, is discarded, and the request is answered again with the state that the store returns.
- *
+ * Answers a request on the assumption that the state of the store is as last known. If it turns out to have changed, the response,
+ * even an error, is discarded, and the request is answered again with the state that the store returns.
  * @param shouldQueryStoreFirst whether to query the store first in any case
  */
 export async function withConfirmedState(
@@ -95,7 +94,7 @@ export async function withConfirmedState(
     const reply = await serve(assumed);
     if (await assumed.holds()) return reply;
   } catch (error) {
-    // If the store is unavailable, the assumption cannot be verified and need not be: every client gets this error.
+    // If the store is unavailable, the assumption cannot be verified, and need not be, because every client gets this error.
     const isUnavailable = error instanceof PlatError && error.code === 'storeUnavailable';
     if (isUnavailable || (!(error instanceof LookChanged) && (await assumed.holds()))) throw error;
   }

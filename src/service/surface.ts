@@ -1,9 +1,9 @@
 /** The surfaces of the service: who may use each, the paths of its interfaces, and its paging (contract, Surfaces). */
 import type { KeyKind } from '../access/index.ts';
 
-/** The surfaces for clients; they may share an address. */
+/** The surfaces for clients, which may share an address. */
 export const PUBLIC_SURFACES = ['api', 'replication', 'floorplans'] as const;
-/** Each has its own listener, or its own host name on a shared one. */
+/** All surfaces. Each has its own listener, or its own host name on a shared listener. */
 export const SURFACES = [...PUBLIC_SURFACES, 'admin'] as const;
 export type SurfaceName = (typeof SURFACES)[number];
 
@@ -16,7 +16,7 @@ export interface Surface {
   readonly paging: Paging;
 }
 
-/** How many rows a page has, and what `$top` means. */
+/** The number of rows of a page, and the meaning of `$top`. */
 export interface Paging {
   /** `page`: `$top` is the page size (specification 4.2). `total`: it is the number of rows over all pages. */
   readonly top: 'page' | 'total';

@@ -1,4 +1,4 @@
-/** The key of a request, and whether it may use the surface (specification 5). It must not know what is requested. */
+/** Finds the key of a request, and checks whether it may use the surface (specification 5). It must not know what is requested. */
 import { hashToken, type KeyRecord, keyValidity, looksLikeToken } from '../../access/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
 import type { AssumedLook, Look, Store } from '../../store/store.ts';
@@ -7,14 +7,14 @@ import type { Surface } from '../surface.ts';
 const SCHEME = /^(Bearer|OAuth|Basic)\s+(\S+)\s*$/i;
 
 /**
- * Query parameters in which other services accept tokens, in lower case and without separators. Logs, caches and
- * referrers would store them. No parameter of either interface has one of these names except the skip tokens, and an
- * alias such as `@key` begins with its sign.
+ * Query parameters in which other services accept tokens, in lower case and without separators. Logs, caches and Referer headers
+ * would expose such tokens. Of the parameters of both interfaces, only the skip and delta tokens have such names; the name of an
+ * alias such as `@key` includes its sign, and does not match.
  */
 const TOKEN_PARAMETER =
   /token$|(?:api|app|auth|access|secret|subscription|client|user|plat|licen[cs]e|account)key$|^key$|jwt|bearer|authori[sz]ation|^x?o?auth$|secret|^(?:app|client|user)?passw(?:or)?d$|passphrase|^(?:pwd|pass)$|credentials?$|^session(?:id)?$/;
 
-/** Tokens of OData that determine where a response continues. */
+/** Parameters of OData that contain a position, not a key's token. */
 const PLACE_TOKEN = /(?:skip|delta)token$/;
 const BETWEEN_LETTERS = /[^a-z0-9@]/g;
 
@@ -45,20 +45,20 @@ export type Caller =
        * The current state of the store: the one in which the key was found, or a new one if that is no longer fresh.
        */
       readonly look: () => Promise<Look>;
-      /** The state in which the key was found, while it is fresh. */
+      /** The state in which the key was found, as long as it is fresh. */
       readonly lately?: () => Look | undefined;
-      /** The last known state of the store, if that is enough to begin with. */
+      /** The last known state of the store, if the request may begin with it. */
       readonly assume?: () => AssumedLook | undefined;
     }
   | { readonly kind: 'unknown'; readonly why: PlatError };
 
-/** Milliseconds for which a state of the store is used. */
+/** Milliseconds for which a state of the store counts as fresh. */
 const FRESH = 50;
 
 /**
- * Finds the key of a request, whether or not it may use the surface. On a database server, that is a round trip, so one query
- * returns everything that a request must know about the store; a request that has waited longer queries again.
- * @param hash of its token; undefined: it has none
+ * Finds the key of a request, whether or not it may use the surface. On a database server, this is a round trip, so a single query
+ * returns everything that a request must know about the store. A request that has waited since then queries the store again.
+ * @param hash the hash of the request's token; undefined: it has none
  * @param mayAssume whether the request may begin with the last known state, and is valid only if that has not changed
  */
 export async function identifyCaller(

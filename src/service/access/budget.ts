@@ -13,7 +13,7 @@ export interface BudgetLimits {
   readonly requests: number;
   /** Megabytes of responses that one key has not read. */
   readonly megabytes: number;
-  /** The same for all keys: beyond it, keys with more than an equal share are rejected. */
+  /** Megabytes of unread responses of all keys. Beyond this, keys with more than an equal share are rejected. */
   readonly totalMegabytes: number;
   /** Time that the searches of one key may take within a window, both in seconds. */
   readonly searchSeconds: number;
@@ -24,7 +24,7 @@ export interface BudgetLimits {
 export type Refusal = 'requests' | 'bytes' | 'share' | 'searches';
 
 interface BudgetWatch {
-  /** Milliseconds of a clock that only runs forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
   readonly refused: (why: Refusal) => void;
 }
@@ -45,7 +45,7 @@ export interface RequestAccount extends ReadCaller {
 interface Spending {
   requests: number;
   bytes: number;
-  /** Milliseconds of searches in the window, and when it ends. */
+  /** Milliseconds of searches in the window, and when the window ends. */
   searched: number;
   ends: number;
 }
@@ -109,7 +109,7 @@ export class Budgets implements SizedCache {
       held += bytes;
       this.#add(owner, 0, bytes);
     };
-    /** Ends what the account has in the budget that it belongs to. */
+    /** Removes the request and its bytes from the budget that it is charged to. */
     const leave = (): void => {
       this.#add(owner, -1, -held);
       this.#forget(name, owner);
@@ -222,7 +222,8 @@ export class Budgets implements SizedCache {
 }
 
 /**
- * Budgets bound how many requests of a name are in progress; this bounds the memory that all of them take in the queue.
+ * The maximum number of queued requests. Budgets limit the requests of each name; this limits the memory of all of them in the
+ * queue.
  */
 const LONGEST_QUEUE = 10_000;
 
@@ -238,7 +239,7 @@ export class RequestQueue {
   }
 
   /**
-   * Resolves when it is this name's turn, which lasts until the thread next waits.
+   * Resolves when it is this name's turn. The turn lasts until the request awaits something.
    * @throws PlatError `overloaded` if too many are waiting, most of them for this name
    */
   async enter(name: string): Promise<void> {

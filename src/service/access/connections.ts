@@ -1,14 +1,14 @@
 /**
- * The number of connections of a service, and their owners. A connection belongs to a stranger until a key has been
- * used on it. If there are too many, an idle one of a stranger is closed, so that strangers never shut out keys, nor
- * one key the others. This module must not know what a connection is.
+ * Limits the number of connections of a service by their owners. A connection belongs to a stranger until a key has been used on
+ * it. If there are too many connections, an idle one of a stranger is closed, so that strangers never shut out keys, and no key
+ * shuts out the others. This module must not know what a connection is.
  */
 import { networkOf } from '../../shared/ip-address.ts';
 
 export interface ConnectionLimits {
-  /** Connections of all public surfaces. */
+  /** The maximum number of connections of all public surfaces. */
   readonly total: number;
-  /** Of those, connections of one address on which no key has been used. */
+  /** The maximum number of these from one address on which no key has been used. */
   readonly perAddress: number;
   /** The time limit for receiving a complete request, from its first byte or the start of the connection. */
   readonly requestSeconds: number;
@@ -16,11 +16,11 @@ export interface ConnectionLimits {
   readonly idleSeconds: number;
 }
 
-/** The bound that was reached. */
+/** The limit that was reached. */
 export type Bound = 'total' | 'address';
 
 export interface Connection {
-  /** Begins a request. @returns a function that ends it, with the key of the request, if it was a known one */
+  /** Begins a request. @returns a function that ends it, which takes the key of the request, if it is known */
   beginRequest(): (key: string | undefined) => void;
   /** Attributes the connection to a key, because it carries an endless response to it. */
   attributeTo(key: string): void;
@@ -39,7 +39,7 @@ interface Entry {
 export class Connections {
   readonly #limits: Pick<ConnectionLimits, 'total' | 'perAddress'>;
   readonly #closed: (why: Bound) => void;
-  /** By owner; of each, the one that has been idle longest comes first. */
+  /** The connections of each owner, the one that has been idle longest first. */
   readonly #strangers = new Map<string, Set<Entry>>();
   readonly #keys = new Map<string, Set<Entry>>();
   #size = 0;
@@ -60,9 +60,9 @@ export class Connections {
   }
 
   /**
-   * Accepts a connection, and closes another if there are too many.
-   * @param close ends it at once
-   * @returns undefined if it cannot be accepted, because all others have requests in progress
+   * Accepts a connection, and closes another one if there are too many.
+   * @param close closes the accepted connection at once
+   * @returns undefined if the connection cannot be accepted, because all others have requests in progress
    */
   open(address: string, close: () => void): Connection | undefined {
     const owner = networkOf(address);
@@ -119,7 +119,7 @@ export class Connections {
     if (entries?.size === 0) owners.delete(entry.owner);
   }
 
-  /** Puts a connection behind those of its owner that have been idle longer. */
+  /** Moves a connection to the end of its owner's connections. */
   #move(entry: Entry, key: string | undefined): void {
     if (!entry.isOpen) return;
     const siblings = key === undefined || key === entry.owner ? this.#of(entry).get(entry.owner) : undefined;
@@ -138,7 +138,7 @@ export class Connections {
     entry.isOpen = false;
   }
 
-  /** Closes the connection of an owner that has been idle longest. @returns whether there was one */
+  /** Closes the connection of an owner that has been idle longest. @returns whether an idle one was found */
   #closeIdle(entries: Set<Entry> | undefined): boolean {
     for (const entry of entries ?? []) {
       if (entry.requests > 0) continue;

@@ -1,6 +1,6 @@
 /**
- * The request limit of each key in a time window: counted in this process or, if several processes serve the store, borrowed from
- * the store. This module must not know what is requested.
+ * The request limit of each key in a time window: requests are counted in this process or, if several processes serve the store,
+ * borrowed from the store. This module must not know what is requested.
  */
 import { type PlatError, platError } from '../../errors/index.ts';
 import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
@@ -19,7 +19,7 @@ interface Allowance {
 export interface RequestLimiter {
   /**
    * Counts one request.
-   * @param now milliseconds of a clock that only runs forward
+   * @param now milliseconds of a monotonic clock
    * @throws PlatError `storeUnavailable`
    */
   countRequest(key: string, limit: RateLimit, now: number): Allowance | Promise<Allowance>;
@@ -64,7 +64,7 @@ export class RateLimiter implements RequestLimiter, SizedCache {
   async close(): Promise<void> {}
 }
 
-/** The rejection of a request beyond the allowance, with the seconds to wait. */
+/** The error for a request that exceeds the allowance, with the seconds to wait. */
 export function rateLimited({ limit, reset }: Allowance): PlatError {
   const facts = { limit: limit.requests, window: limit.seconds, seconds: reset };
   return platError('rateLimited', facts, { retryAfter: reset });
@@ -79,7 +79,8 @@ export function rateLimitHeaders({ limit, remaining, reset }: Allowance): Record
 }
 
 /**
- * Milliseconds for which an unused loan is kept: during this time, other processes may reject requests because of it.
+ * Milliseconds for which an unused loan is kept. During this time, other processes may reject requests although the loan is not
+ * used up.
  */
 const LOAN_LIFETIME = 2000;
 /** Milliseconds for which a key that has used up its window is rejected before the store is queried again. */
@@ -140,7 +141,7 @@ export class SharedRateLimiter implements RequestLimiter, SizedCache {
     await this.#giveBack(Number.POSITIVE_INFINITY);
   }
 
-  /** Concurrent requests of one key borrow together. */
+  /** Borrows an allowance from the store. Concurrent requests of one key share one query. */
   #borrow(key: string, limit: RateLimit, now: number): Promise<void> {
     const running = this.#borrowing.get(key);
     if (running !== undefined) return running;
@@ -157,7 +158,7 @@ export class SharedRateLimiter implements RequestLimiter, SizedCache {
     this.#borrowed.set(key, { ...rest, lentAt: now, ends: now + milliseconds });
   }
 
-  /** Returns loans from before a moment. If that fails, they count as used until the window ends. */
+  /** Returns loans that were taken before a time. If this fails, the loans count as used until the window ends. */
   async #giveBack(before: number): Promise<void> {
     const returned = [];
     for (const [key, { window, requests, lentAt }] of this.#borrowed) {

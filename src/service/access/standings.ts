@@ -1,6 +1,6 @@
 /**
- * Whether the keys of event streams are still valid: one query of the store from time to time for each key, however
- * many streams it has.
+ * Checks whether the keys of event streams are still valid, by one query per key from time to time, however many streams the key
+ * has.
  */
 import { PlatError } from '../../errors/index.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
@@ -10,7 +10,7 @@ import type { Surface } from '../surface.ts';
 import { authenticate } from './authenticate.ts';
 
 const CACHE_BOUNDS = { entries: 10_000, bytes: 4 * 1024 * 1024 };
-/** The size of a standing in bytes. */
+/** The size of a cached status in bytes. */
 const ENTRY_BYTES = 200;
 
 export class KeyStatusCache {
@@ -27,7 +27,7 @@ export class KeyStatusCache {
     this.#trust = trust;
   }
 
-  /** @param hash of the token of the key */
+  /** @param hash the hash of the key's token */
   statusOf(hash: string, surface: Surface): Promise<KeyStatus> {
     const id = `${surface.name} ${hash}`;
     const now = performance.now();

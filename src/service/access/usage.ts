@@ -1,4 +1,4 @@
-/** The use of each key: the cost of its requests, its last window, and its last sweep over all listings. */
+/** Records the usage of each key: the cost of its requests, its last window, and its last walk over all listings. */
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { timestampFrom } from '../../dictionary/index.ts';
@@ -7,7 +7,7 @@ import { addUse, type KeyStore, type KeyUse, NO_USE } from '../../store/keys/key
 import type { SharedState } from '../../store/shared.ts';
 import type { WalkStep } from '../exchange.ts';
 
-/** What one request adds to the use of its key. */
+/** What one request adds to the usage of its key. */
 export interface RequestUse {
   readonly rows: number;
   readonly bytes: number;
@@ -15,25 +15,25 @@ export interface RequestUse {
   readonly walk?: WalkStep | undefined;
 }
 
-/** How often uses are written to the store, in milliseconds. */
+/** How often usage is written to the store, in milliseconds. */
 const FLUSH_INTERVAL = 2000;
 
 /**
- * The delays, in milliseconds, after which a step is recorded again because its predecessor is unknown: another process may still be
- * recording that one, and may itself be waiting for an earlier step.
+ * The delays, in milliseconds, after which recording a step is tried again because the preceding step is unknown: another process
+ * may still be recording that step, and may itself be waiting for an earlier one.
  */
 const AGAIN = [50, 250, 500];
 
-/** How many steps of a key may wait; a walk of which one cannot is not recorded as a sweep. */
+/** The maximum number of waiting steps of a key. A walk with a step that does not fit is not recorded as a sweep. */
 const MOST_WAITING = 32;
 
-/** The size in bytes of a use or a step without its tokens. */
+/** The size in bytes of a usage record, or of a step without its tokens. */
 const ENTRY = 400;
 
-/** A use that will be recorded, with moments in milliseconds since 1970. */
+/** Usage that has yet to be recorded, with times in milliseconds since 1970. */
 type PendingUse = { -readonly [Name in keyof KeyUse]: KeyUse<number>[Name] };
 
-/** A step that will be recorded, and when its last page was requested. */
+/** A step that has yet to be recorded, and when its last page was requested. */
 type WaitingStep = { -readonly [Name in keyof WalkStep]: WalkStep[Name] } & { now: number };
 
 const momentOf = (at: number | null): string | null => (at === null ? null : timestampFrom(at));
@@ -46,21 +46,21 @@ const recorded = (use: PendingUse): KeyUse => ({
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
-/** Collects the use of every key, and writes it to the store at intervals. */
+/** Collects the usage of every key, and writes it to the store at intervals. */
 export class UsageRecorder implements SizedCache {
   readonly #keys: Pick<KeyStore, 'recordUse'>;
   readonly #log: Logger;
   readonly #shared: SharedState | undefined;
   readonly #timer: NodeJS.Timeout;
   #pending = new Map<string, PendingUse>();
-  /** The last step of each key's walk over all listings, if all its pages are requested from this process. */
+  /** The last step of each key's walk over all listings, if this process has answered all of its pages. */
   readonly #walks = new Map<string, WalkStep>();
   /**
-   * The last step of each key's walk that does not continue from a known one, so that no further step of it waits for
+   * For each key, the last step of a walk whose preceding steps are unknown, so that further steps of that walk do not wait for
    * another process.
    */
   readonly #astray = new Map<string, WalkStep>();
-  /** The steps of each key that are being recorded where all processes find them. */
+  /** The steps of each key that are being recorded in the store for all processes. */
   readonly #sharing = new Map<string, { readonly waiting: WaitingStep[]; done: Promise<void> }>();
   readonly #closing = new AbortController();
   /** Whether the last attempt to record failed, which is logged only the first time. */
@@ -95,19 +95,19 @@ export class UsageRecorder implements SizedCache {
     else if (this.#endsSweep(keyId, walk)) use.lastSweepAt = now;
   }
 
-  /** Adds what was sent after a request had been noted. */
+  /** Adds bytes that were sent after the request had been counted. */
   addSentBytes(keyId: string, bytes: number): void {
     this.#useOf(keyId).bytes += bytes;
   }
 
-  /** The use of a key that will be recorded next. */
+  /** The pending usage of a key. */
   #useOf(keyId: string): PendingUse {
     return this.#pending.getOrInsertComputed(keyId, () => ({ ...NO_USE }));
   }
 
   /**
-   * Records a step where every process finds it. No response waits for that. The steps of a key are recorded one after
-   * another; one that continues a waiting step becomes part of it.
+   * Records a step in the store for all processes. No response waits for this. The steps of a key are recorded one after another; a
+   * step that continues a waiting one is merged into it.
    */
   #share(shared: SharedState, keyId: string, step: WalkStep, now: number): void {
     const steps = this.#sharing.getOrInsertComputed(keyId, () => ({ waiting: [], done: Promise.resolve() }));
@@ -137,7 +137,7 @@ export class UsageRecorder implements SizedCache {
     }
   }
 
-  /** @returns whether the step completes a walk that skipped nothing */
+  /** @returns whether the step completes a walk without gaps */
   async #noteStep(shared: SharedState, keyId: string, step: WalkStep): Promise<boolean> {
     const goesOnAstray = this.#astray.get(keyId)?.reached.includes(step.from) === true;
     this.#astray.delete(keyId);
@@ -151,7 +151,7 @@ export class UsageRecorder implements SizedCache {
     return noted === 'complete';
   }
 
-  /** Whether the step is the last of a walk that began at the start and skipped nothing. */
+  /** Whether the step is the last one of a walk that began at the start and has no gaps. */
   #endsSweep(keyId: string, step: WalkStep): boolean {
     const before = this.#walks.get(keyId);
     if (step.from !== '' && !before?.reached.includes(step.from)) return false;

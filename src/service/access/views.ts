@@ -1,4 +1,4 @@
-/** What each key sees of the store, cached for keys with the same view. It must not know how a request is answered. */
+/** Caches what each key sees of the store; keys with the same view share it. It must not know how a request is answered. */
 import { hash } from 'node:crypto';
 import type { KeyRecord, View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -7,17 +7,17 @@ import { BoundedCache } from '../../shared/bounded-cache.ts';
 import type { Reply, Session } from '../exchange.ts';
 import type { LookupForm } from '../options.ts';
 
-/** A service has a handful of kinds of keys. */
+/** A service has only a few kinds of keys. */
 const CACHE_BOUNDS = { entries: 200, bytes: 32 * 1024 * 1024 };
 /** The approximate size in bytes of a view that is in use: the names and lists of fields of all resources. */
 const VIEW = 170_000;
 
-/** The views of keys. Keys of one role, kind and set of systems share theirs. */
+/** The views of keys. Keys with the same role, kind and set of systems share a view. */
 export class ViewCache {
   readonly #enumerations: boolean;
   #model: StoreModel | undefined;
   readonly #views = new BoundedCache<View>('views', CACHE_BOUNDS);
-  /** The views of keys that were read lately. */
+  /** The views of recently read keys. */
   #byKey = new WeakMap<KeyRecord, View>();
 
   /** @param lookups how the RESO interface represents values of lookups */
@@ -46,12 +46,12 @@ export class ViewCache {
 }
 
 /**
- * A header of the lists of fields. If it changes, the key may see other records than before although no timestamp has
+ * A header of responses that list fields. If its value changes, the key may see other records than before although no timestamp has
  * changed, and a consumer reads everything again.
  */
 const VIEW_HEADER = 'x-plat-view';
 
-/** What determines which records a key may see, apart from the records themselves and the calendar. */
+/** Adds a tag of everything that determines which records a key may see, apart from the records themselves and the calendar. */
 export function withViewTag(reply: Reply, { key, model }: Session): Reply {
   const decides = [key.role, key.systems.toSorted(), model.settings.accessRevision ?? 0];
   const tag = hash('sha256', JSON.stringify(decides), 'base64url').slice(0, 12);

@@ -22,20 +22,20 @@ import type { ReadinessCheck } from './readiness.ts';
 export interface AdminContext {
   readonly store: Store;
   readonly metrics: Metrics;
-  /** Records the use of keys since their accounts were last written. */
+  /** Records the usage of keys. */
   readonly usage: UsageRecorder;
   readonly logIn: ConsoleLogin;
-  /** The requests that this process answered. */
+  /** The requests that this process has answered. */
   readonly history: History;
   /** The activity of all processes in the last day. */
   readonly days: HistoryKeeper;
   readonly live: LiveFeed;
   readonly walks: Walks;
-  /** Absent: the store is not a replica, or its state is not reported. */
+  /** Absent if the store is not a replica, or if its state is not reported. */
   readonly replica?: ReplicaControls | undefined;
   readonly webhooks?: WebhookControls | undefined;
   readonly clock: Clock;
-  /** Requests of a key, by its kind. */
+  /** The request limits of keys, by surface. */
   readonly limits: Readonly<Record<SurfaceName, RateLimit>>;
   readonly outlines: Outlines;
   /** The address of a surface for a client that connected to an address of this machine. */
@@ -63,13 +63,13 @@ export interface DescribedRoute {
   /** With its variable parts in braces. */
   readonly path: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** What it does, in words. */
+  /** A description of what it does. */
   readonly summary: string;
   /** The media type of its response; absent: JSON. */
   readonly type?: string;
   /** The JSON object that it accepts (JSON Schema). */
   readonly body?: BodySchema;
-  /** The parameters of its query, by name, in words. */
+  /** The parameters of its query: name and description. */
   readonly query?: Readonly<Record<string, string>>;
   /** Whether it needs no token: probes and scrapers have none. */
   readonly isOpen?: true;

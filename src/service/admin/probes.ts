@@ -45,7 +45,10 @@ export const PROBES = {
   '/metrics': figures,
 } as const satisfies Readonly<Record<string, (probed: Probed) => Promise<Reply>>>;
 
-/** Milliseconds for a request to arrive, for a connection to be idle between two, and for both to end. */
+/**
+ * The maximum milliseconds for a request to arrive, for a connection to be idle between two requests, and for everything to end on
+ * closing.
+ */
 const TIMEOUTS = { request: 10_000, idle: 60_000, close: 2000 } as const;
 
 interface ProbeServer {

@@ -1,4 +1,4 @@
-/** Whether a service is ready, and what prevents it. It does not know who asks. */
+/** Determines whether a service is ready, and if not, why. It does not know who asks. */
 import { PlatError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import { durationText } from '../../store/time/clock-jump.ts';
@@ -7,11 +7,11 @@ import { aheadText } from '../../store/write/bring-back.ts';
 /** A further condition of readiness, such as the freshness of a replica. */
 export interface ReadinessCheck {
   readonly name: string;
-  /** Undefined if it is met; otherwise the reason. */
+  /** Why the condition is not met; undefined if it is. */
   check(): Promise<string | undefined>;
 }
 
-/** What is wrong with the clock, or was when the store was last written to. */
+/** What is wrong with the clock now, or was wrong when the store was last written. */
 async function clockProblem(store: Store): Promise<string | undefined> {
   const jump = await store.clockJump();
   if (jump > 0) {
@@ -32,7 +32,7 @@ export async function problemsOf({ store, readiness }: Checked): Promise<Readonl
   const problems: Record<string, string> = {};
   try {
     await store.model();
-    // Pages are bounded by it, and a server that does not accept writes has none.
+    // Windows need a horizon, and a database server that accepts no writes cannot save one.
     await store.horizon();
     const problem = await clockProblem(store);
     if (problem !== undefined) problems.clock = problem;

@@ -21,7 +21,7 @@ import { problemsOf } from './readiness.ts';
 import { VIEW_AS_ROUTES } from './seen-routes.ts';
 import { newWebhook, noContentAfter, replay } from './webhooks.ts';
 
-/** @param more what the description says besides */
+/** @param more further members of the description */
 const makeRoute =
   (method: AdminRoute['method']) =>
   (

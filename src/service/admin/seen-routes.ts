@@ -2,7 +2,7 @@
 import { FACET_OPTIONS } from '../console/facet-request.ts';
 import type { DescribedRoute } from './admin-route.ts';
 
-/** The role or key: the paths before those of a surface. */
+/** The prefixes of paths that select the role or the key. */
 const VIEWERS = [
   ['/as/role/{role}/{surface}', 'a key of this role'],
   ['/as/key/{id}/{surface}', 'this key'],

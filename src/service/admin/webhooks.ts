@@ -9,7 +9,8 @@ import { type BodyMembers, requireString } from '../console/given.ts';
 import { jsonReply, type Reply } from '../exchange.ts';
 
 /**
- * Through this port, a webhook never leads into a private network, which anyone with a token could otherwise explore.
+ * A webhook that is created through this port can never send to a private network. Otherwise, anyone with an admin token could
+ * explore it.
  */
 const ON_THE_INTERNET = { privateHosts: false } as const;
 

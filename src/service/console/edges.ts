@@ -1,4 +1,4 @@
-/** Suitable edges of the ranges of a histogram. This module knows only numbers. */
+/** Chooses suitable edges for the ranges of a histogram. This module knows only numbers. */
 import type { Histogram } from '../../compile/read.ts';
 
 /** Three edges in each power of ten; few fields have values outside of them. */
@@ -11,8 +11,8 @@ const BEYOND = 0.02;
 const RANGES = 14;
 
 /**
- * About a dozen equal ranges of a round width that contain nearly all values, so that a few outliers do not compress
- * all others into one.
+ * About a dozen ranges of equal, round width that contain nearly all values, so that a few outliers do not compress all other
+ * values into one range.
  * @param rough the distribution of the values between `ROUGH_EDGES`
  */
 export function rangeEdges({ records, least, greatest }: Histogram, isWhole: boolean): readonly number[] {
@@ -29,7 +29,7 @@ export function rangeEdges({ records, least, greatest }: Histogram, isWhole: boo
   return Array.from({ length: end - start + 1 }, (_, index) => cleaned((start + index) * width));
 }
 
-/** The first position after which more than that many values have passed. */
+/** The first index at which the sum of the counts exceeds `most`. */
 function edgeBeyond(records: readonly number[], most: number): number {
   let passed = 0;
   const place = records.findIndex((each) => {
@@ -49,5 +49,5 @@ function roundWidth(least: number, isWhole: boolean): number {
   return isWhole ? Math.max(1, Math.ceil(width)) : width;
 }
 
-/** Without the error that multiplying adds to a decimal fraction. */
+/** Removes the rounding error that multiplication adds to a decimal fraction. */
 const cleaned = (edge: number): number => Number(edge.toPrecision(12));

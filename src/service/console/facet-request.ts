@@ -1,7 +1,6 @@
 /**
- * What to count, according to a URL of either interface: `Property?$filter=…` with the names of the RESO interface,
- * `v1/listings?_filter=…` with those of the native one. Fields that are hidden from the chosen role are unknown names
- * here, too.
+ * Determines what to count from a URL of either interface: `Property?$filter=…` with the names of the RESO interface,
+ * `v1/listings?_filter=…` with those of the native one. Fields that are hidden from the chosen role are unknown names here, too.
  */
 import type { RecordQuery } from '../../compile/read.ts';
 import type { Field } from '../../dictionary/index.ts';
@@ -27,14 +26,14 @@ const MOST_EDGES = 100;
 /** A longer text is unlikely to occur twice, and few of its values would fill a page. */
 const LONGEST_TEXT = 255;
 
-/** The options of both interfaces besides the filter, in words. */
+/** Descriptions of the options of both interfaces, except the filter. */
 export const FACET_OPTIONS = {
   fields: `The names of the fields whose values are counted, at most ${MOST_FIELDS}, separated by commas.`,
   histogram: 'The name of a numeric field whose values are counted by range.',
   edges: `The boundaries of the ranges: at most ${MOST_EDGES} ascending numbers, separated by commas.`,
 } as const;
 
-/** What a name refers to: a field, or a text that all records of a part share; an empty text is no value. */
+/** What a counted name refers to: a field, or a text that all records of a part share (an empty text means no value). */
 type Counted =
   | { readonly kind: 'field'; readonly field: Field }
   | { readonly kind: 'constant'; readonly text: string };
@@ -45,7 +44,7 @@ export interface FacetPart {
   readonly counted: readonly Counted[];
 }
 
-/** A field by the name that it was queried for. */
+/** A field, and the name by which it was requested. */
 interface AskedField {
   readonly name: string;
   readonly field: Field;
@@ -60,7 +59,7 @@ export interface FacetRequest {
   readonly names: readonly string[];
   /** The field that is grouped into ranges, if there is one part. */
   readonly measured?: AskedField;
-  /** Undefined: edges that fit. */
+  /** Undefined: suitable edges are chosen. */
   readonly edges?: readonly number[];
   /** A value as the interface writes it for this role. */
   readonly written: (field: Field, value: unknown) => unknown;

@@ -11,7 +11,7 @@ import { type FacetPart, type FacetRequest, facetRequest } from './facet-request
 
 export const FACETS_ROOT = '/facets/';
 
-/** The most values of a field that are listed. */
+/** The maximum number of values of a field that are listed. */
 const MOST_VALUES = 50;
 /** The maximum number of values of a field that are added up when several resources are counted together. */
 const MOST_ADDED = 10_000;
@@ -59,7 +59,7 @@ export async function answerFacets(request: AuthenticatedExchange, facetPath: st
   );
 }
 
-/** The counts of a field, its values as the interface writes them. */
+/** The counts of a field, with its values as the interface writes them. */
 interface Shown extends Omit<FieldFacet, 'values'> {
   readonly values: readonly { readonly value: unknown; readonly records: number }[];
 }
@@ -109,7 +109,7 @@ function sumFacets(name: string, parts: readonly Shown[]): Shown {
   };
 }
 
-/** The field that is grouped into ranges, and the ranges: fitting ones if none are given. */
+/** The field that is grouped into ranges, and the ranges: the given ones, or else suitable ones. */
 async function resolveHistogram(
   { measured, edges }: FacetRequest,
   count: (rough: HistogramRanges) => Promise<Facets>,

@@ -13,19 +13,19 @@ import { SURFACES, type SurfaceName } from '../surface.ts';
 /** Upper bounds of the response time classes, in milliseconds: each is twice the previous one. */
 export const TIMES: readonly number[] = Array.from({ length: 18 }, (_, at) => 0.25 * 2 ** at);
 
-/** A process that counted without interruption. Moments are milliseconds since 1970. */
+/** A process that counted without interruption. Times are milliseconds since 1970. */
 export interface CountingProcess {
   readonly from: number;
-  /** For other processes: the time of the last write. */
+  /** The end of the time; for other processes, the time of their last write. */
   readonly to: number;
-  /** Whether it is the process that responds. */
+  /** Whether it is the process that answers the request. */
   readonly isThis: boolean;
 }
 
-/** The maximum number of reported processes, those that counted last. */
+/** The maximum number of reported processes, the most recently active first. */
 const MOST_PROCESSES = 20;
 
-/** The use of a key in the last day. */
+/** The usage of a key in the last day. */
 export interface DayOfKey extends KeyFigures {
   /** Requests in the busiest window of the key's request limit. */
   readonly busiest: number;
@@ -37,13 +37,13 @@ type Series = readonly (number | null)[];
 /** Figures of one surface, an entry for each minute of the history. */
 interface SurfaceHistory {
   readonly requests: Series;
-  /** Answers with a status of 400 to 499. */
+  /** The number of responses with a status of 400 to 499. */
   readonly refused: Series;
-  /** Answers with a status of 500 or more. */
+  /** The number of responses with a status of 500 or more. */
   readonly failed: Series;
-  /** Milliseconds within which half of the requests were answered; null where there were none. */
+  /** The milliseconds within which half of the requests were answered; null if there were none. */
   readonly half: Series;
-  /** The same for 95 of 100. */
+  /** The milliseconds within which 95 percent of the requests were answered. */
   readonly most: Series;
 }
 
@@ -51,9 +51,9 @@ interface SurfaceHistory {
 interface Covered {
   /** The start of the first minute, in milliseconds since 1970. */
   readonly from: number;
-  /** The most recently active come first. */
+  /** The most recently active processes first. */
   readonly processes: readonly CountingProcess[];
-  /** Further processes. */
+  /** The number of further processes. */
   readonly more: number;
 }
 
@@ -67,7 +67,7 @@ export class HistoryDay {
    * @param processes at least one
    * @param minutes what processes counted, in any order
    * @param first the first reported minute, if any process had begun; minutes since 1970
-   * @param last the last one
+   * @param last the last reported minute
    */
   constructor(
     processes: readonly CountingProcess[],
@@ -84,7 +84,7 @@ export class HistoryDay {
     }
     for (const minute of minutes) {
       const place = minute.at - this.#from;
-      // If the clock was set back, it may be before minutes that were counted.
+      // After the clock was set back, counted minutes may lie outside of the range.
       if (place >= 0 && place < of.length) of[place] = [...(of[place] ?? []), minute];
     }
     this.#minutes = of;
@@ -114,7 +114,7 @@ export class HistoryDay {
   }
 
   /**
-   * The use of each key in the day, of the keys that were used.
+   * The usage in the last day of each key that was used.
    * @param windowOf the minutes over which a key's requests are limited
    */
   keys(windowOf: (id: string) => number): ReadonlyMap<string, DayOfKey> {
@@ -127,7 +127,7 @@ export class HistoryDay {
     return new Map([...tallies].map(([id, { day }]) => [id, day]));
   }
 
-  /** The use of a key, an entry for each minute. */
+  /** The usage of a key, with an entry for each minute. */
   key(id: string): Covered & Readonly<Record<keyof KeyFigures, Series>> {
     const of = this.#minutes.map((parts) => parts?.map(({ keys }) => keys.get(id)));
     const series = (which: keyof KeyFigures): Series =>

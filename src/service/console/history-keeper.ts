@@ -1,7 +1,7 @@
 /**
- * Stores the requests that this process answered, and adds up those of all processes of the store: a restart loses
- * nothing, and each process shows the activity of all. It writes at most once a minute, and only after requests; no
- * request waits for a write or fails because of it.
+ * Stores the history of the requests that this process has answered, and adds up the histories of all processes of the store: a
+ * restart loses nothing, and each process shows the activity of all processes. It writes at most once a minute, and only after
+ * requests; no request waits for a write or fails because of it.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -20,7 +20,7 @@ export class HistoryKeeper {
   readonly #timer: NodeJS.Timeout;
   /** Whether the store contains steps of this process. */
   #isKept = false;
-  /** Whether the last attempt to write failed: the log reports this once, not every minute. */
+  /** Whether the last attempt to write failed; the log reports a failure once, and not every minute. */
   #isFailing = false;
   #writing: Promise<void> = Promise.resolve();
 
@@ -81,7 +81,7 @@ export class HistoryKeeper {
     );
   }
 
-  /** Writes the remaining steps, and that this process counted until now, unless there were no requests at all. */
+  /** Writes the remaining steps, and records that this process has counted until now, unless there were no requests at all. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#writing;

@@ -1,6 +1,7 @@
 /**
- * The requests that this process answered in the last day, minute by minute: requests, rejections, failures and times
- * of each surface, and the use of each key. It is in memory and begins with the process; `history-keeper.ts` stores it.
+ * The history of the requests that this process has answered in the last day, minute by minute: requests, rejections, failures and
+ * response times of each surface, and the usage of each key. It is in memory and begins with the process; `history-keeper.ts`
+ * stores it.
  */
 import { type HistoryStep, MINUTE, STEP_MINUTES } from '../../store/history-store.ts';
 import type { SurfaceName } from '../surface.ts';
@@ -19,7 +20,7 @@ interface Ended {
 
 export const MINUTES_PER_DAY = 24 * 60;
 
-/** Keys of a minute that have figures of their own; the others are combined. */
+/** The maximum number of keys with figures of their own in a minute. Further keys are combined. */
 const MOST_KEYS = 200;
 const OTHERS = 'others';
 
@@ -48,7 +49,7 @@ const stepOf = (minute: number): number => minute - (minute % STEP_MINUTES);
 
 export class History {
   readonly #minutes: (Minute | undefined)[] = new Array(MINUTES_PER_DAY);
-  /** Since when it counts; milliseconds since 1970. */
+  /** When counting began, in milliseconds since 1970. */
   readonly began: number;
   /** The steps that have changed since they were last taken; minutes since 1970. */
   #changed = new Set<number>();
@@ -103,7 +104,7 @@ export class History {
     return minute?.at === at ? minute : undefined;
   }
 
-  /** The requests of the present minute, by surface. */
+  /** The requests of the current minute, by surface. */
   currentMinute(
     now: number,
   ): Partial<Record<SurfaceName, { readonly requests: number; readonly failed: number }>> {
@@ -120,7 +121,7 @@ export class History {
     return changed;
   }
 
-  /** Returns steps that were taken and could not be stored. */
+  /** Marks steps as changed again that could not be stored. */
   giveBack(steps: ReadonlySet<number>): void {
     for (const step of steps) this.#changed.add(step);
   }
@@ -134,7 +135,7 @@ export class History {
     };
   }
 
-  /** The step that a moment is in; minutes since 1970. */
+  /** The step that contains a time, in minutes since 1970. */
   static stepAt(now: number): number {
     return stepOf(Math.floor(now / MINUTE));
   }
@@ -148,7 +149,7 @@ const newSurface = (): SurfaceCounts => ({
 });
 const newKeyCounts = (): KeyCounts => ({ requests: 0, rows: 0, bytes: 0, limited: 0 });
 
-/** The use of a key in a minute; beyond the maximum number of keys, they are combined. */
+/** The usage of a key in a minute. Keys beyond the maximum number share one entry. */
 function useIn({ keys }: Minute, key: string): KeyCounts {
   const isKept = keys.has(key) || keys.size < MOST_KEYS;
   return keys.getOrInsertComputed(isKept ? key : OTHERS, newKeyCounts);

@@ -15,7 +15,7 @@ import type { HistoryKeeper } from './history-keeper.ts';
 
 const IDLE: DayOfKey = { requests: 0, rows: 0, bytes: 0, limited: 0, busiest: 0 };
 
-/** Every key with its use, its use in the last day, and the limits of each kind. */
+/** Every key with its total usage and its usage in the last day, and the limits of each kind of key. */
 export async function allKeys(
   { keys }: Pick<Store, 'keys'>,
   {

@@ -1,26 +1,29 @@
 /**
- * Live data of the console: current figures, read once for all clients, and only while there are any. It must not know
- * what the figures are.
+ * Live data of the console: the current figures, read once for all clients, and only while there are clients. It must not know what
+ * the figures are.
  */
 
 /** Milliseconds between two events. */
 const EVERY = 2000;
 
-/** The store is unavailable: the clients are notified, and learn the reason by a request. */
+/** Tells the clients that the store is unavailable; they learn the reason from their next request. */
 export const UNAVAILABLE_EVENT = 'event: away\ndata: {}\n\n';
 
 /** The maximum number of simultaneous clients; each keeps a connection open. */
 const MOST = 100;
 
-/** Data on replication in addition to the figures, for clients that show it. */
+/** The data on replication that is sent in addition to the figures, to clients that show it. */
 interface LiveReplication {
   /** The complete data. */
   readonly whole: () => Promise<object>;
-  /** Omits what changes with time alone: data that is otherwise unchanged is sent again only from time to time. */
+  /**
+   * The data without members that change merely because time passes. If this is unchanged, the data is sent again only from time to
+   * time.
+   */
   readonly lasting: (whole: object) => string;
 }
 
-/** The number of events after which unchanged data is sent again, for what changes with time alone. */
+/** The number of events after which unchanged data is sent again, because of the members that change as time passes. */
 const AGAIN_AFTER = 7;
 
 const NOTHING: LiveReplication = { whole: async () => ({}), lasting: () => '' };
@@ -40,10 +43,10 @@ export class LiveFeed {
   #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | undefined;
   #looking = 0;
-  /** The replication data that was sent last, and how many events ago; undefined: everything must be sent. */
+  /** The replication data that was last sent, and how many events ago; undefined: it must be sent in full. */
   #before: { readonly lasting: string; readonly ago: number } | undefined;
 
-  /** @param read the current figures */
+  /** @param read reads the current figures */
   constructor(
     read: () => Promise<object>,
     {
@@ -61,12 +64,11 @@ export class LiveFeed {
   }
 
   /**
-   * The events for one client: the current state at once, then every change. There are none if there are too many
-   * clients.
-   * @param seesReplication whether it also receives the replication data
+   * The events for one client: the current state at once, then every change; no events if there are too many clients.
+   * @param seesReplication whether the client also receives the replication data
    */
   async *events(until: AbortSignal, seesReplication = false): AsyncGenerator<string> {
-    // Clients that were admitted at the same time may be more than were visible then.
+    // Check again: several clients may have been admitted at the same time.
     if (this.isFull) return;
     this.#looking++;
     try {

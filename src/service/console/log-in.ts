@@ -13,10 +13,10 @@ import { SURFACE } from '../surface.ts';
 import { refuseOtherSites } from './same-site.ts';
 import { ConsoleSessions } from './sessions.ts';
 
-/** Attempts per address; a token cannot be guessed, and this limits the load on logs and the store. */
+/** The limit of attempts per address. It only limits the load on logs and the store, since a token cannot be guessed. */
 const ATTEMPTS = { requests: 10, seconds: 60 };
 
-/** Longer than any token with its member name. */
+/** The maximum size of a body, which is more than any token with its member name needs. */
 const LONGEST_BODY = 4096;
 
 export class ConsoleLogin {
@@ -54,7 +54,7 @@ export class ConsoleLogin {
   }
 
   /**
-   * The hash of the token behind the cookie of a request; undefined without a session.
+   * The hash of the token that the cookie of a request represents; undefined without a session.
    * @param isUse whether the session counts as used, which extends it
    * @throws PlatError as in `refuseOtherSites`, for a request that has one
    */
@@ -67,7 +67,7 @@ export class ConsoleLogin {
   }
 }
 
-/** Cookies of one host are shared by all its ports, where other services may run. */
+/** The name of the cookie. It contains the port, because all services of a host share their cookies, whatever their ports are. */
 const cookieName = ({ base }: Pick<Exchange, 'base'>): string =>
   `plat-console-${new URL(base).port || 'https'}`;
 

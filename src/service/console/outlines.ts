@@ -1,6 +1,6 @@
 /**
- * What the console's map draws beneath its points: outlines of places, as GeoJSON (RFC 7946). They are only for
- * display: no query and no record uses them.
+ * The outlines of places that the console's map draws below its points, as GeoJSON (RFC 7946). They are only for display: no query
+ * and no record uses them.
  */
 import { platError } from '../../errors/index.ts';
 import { isObject } from '../../shared/json.ts';

@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { platError } from '../../errors/index.ts';
 import type { Reply } from '../exchange.ts';
 
-/** The folder next to the sources in a checkout, and in the installed package. */
+/** The folder of the built files; its relative path is the same in a checkout and in the installed package. */
 const FOLDER = fileURLToPath(new URL('../../../dist/console/', import.meta.url));
 
 export const CONSOLE_ROOT = '/console';
 
-/** The page may load only what this service serves, and no script or style that is not one of its files. */
+/** The content security policy: the page may load only what this service serves, and no inline script or style. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -45,7 +45,7 @@ interface Built {
 
 let files: ReadonlyMap<string, Built> | undefined;
 
-/** The files by name; they are few and small, and their names change with their content. */
+/** Reads the files, by name. They are few and small, and their names change with their content. */
 function built(): ReadonlyMap<string, Built> {
   files ??= new Map(
     existsSync(FOLDER)

@@ -7,7 +7,7 @@ import { type Exchange, jsonReply, type Reply } from '../exchange.ts';
 import { type BodyMembers, requireString } from './given.ts';
 import type { Walks } from './walks.ts';
 
-/** The state of replication at a moment. @param now milliseconds since 1970 */
+/** The current state of replication. @param now milliseconds since 1970 */
 export async function replicationAt(
   { walks, replica }: { readonly walks: Walks; readonly replica?: ReplicaControls | undefined },
   now: number,
@@ -15,21 +15,21 @@ export async function replicationAt(
   return { at: now, sources: [], ...(await replica?.report(now)), walks: walks.all(now) };
 }
 
-/** Members that change with time alone. */
+/** Members that change merely because time passes. */
 const MOVING = new Set(['at', 'lag']);
 
-/** The same without what changes with time alone, to detect whether anything happened. */
+/** A report without these members, to detect whether anything has happened. */
 export const withoutTimeDependent = (report: object): string =>
   JSON.stringify(report, (name, value: unknown) => (MOVING.has(name) ? undefined : value));
 
-/** The requested part of the quarantine; without a source, that of all sources. */
+/** The requested part of the quarantine: of one source, or of all sources. */
 interface QuarantineQuery {
   readonly source?: string;
   readonly skip: number;
   readonly limit: number;
 }
 
-/** Entries to retry: all of a source, or one. */
+/** The entries to retry: all entries of a source, or a single one. */
 interface RetryRequest {
   readonly source: string;
   readonly only?: { readonly resource: string; readonly key: string };
@@ -47,7 +47,7 @@ export interface ReplicaControls {
 const PAGE = 50;
 const MOST = 500;
 
-/** The parameters of the quarantine's URL, in words. */
+/** Descriptions of the query parameters of the quarantine. */
 export const QUARANTINE_OPTIONS = {
   source: 'The name of a source; the default is all sources.',
   skip: 'The number of entries to skip.',

@@ -8,29 +8,29 @@ import { dependsOnDay, resolveDayTerms } from '../../access/roles.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Field, Resource, VisibilityClass } from '../../dictionary/index.ts';
 
-/** Which rows of a resource a role sees. */
+/** The rows of a resource that a role sees. */
 interface SeenRows {
-  /** As it is defined; empty: every row. */
+  /** The row filter as it is defined; empty: every row. */
   readonly filter: string;
-  /** With the dates of the current day, if the filter depends on it. */
+  /** The row filter with the dates of the current day, if it depends on the day. */
   readonly today?: string;
 }
 
 interface SeenRole {
   readonly name: string;
-  /** Whether the operator defined it, or redefined a built-in one. */
+  /** Whether the operator has defined the role, or redefined a built-in one. */
   readonly isOwn: boolean;
-  /** The classes whose fields it may name. */
+  /** The classes of the fields that the role may name. */
   readonly classes: readonly VisibilityClass[];
   readonly seesWithheld: boolean;
-  /** By resource; one that is not listed does not exist for the role. */
+  /** The visible rows by resource; a resource that is not listed does not exist for the role. */
   readonly rows: Readonly<Record<string, SeenRows>>;
 }
 
 interface ClassedResource {
   readonly name: string;
   readonly key: string;
-  /** Names of the fields in use, by their class. */
+  /** The names of the fields in use, by class. */
   readonly fields: Readonly<Record<VisibilityClass, readonly string[]>>;
 }
 
@@ -44,7 +44,7 @@ interface RolesInForce {
   readonly resources: readonly ClassedResource[];
 }
 
-/** The classes that docs/roles.md explains, from the most open to the most closed; an operator's own ones follow. */
+/** The classes that docs/roles.md explains, from the most to the least visible. Those that an operator defines follow. */
 const STANDARD = ['open', 'idx', 'address', 'facts', 'address-facts', 'history', 'private'];
 
 export function rolesInForce(model: StoreModel): RolesInForce {
@@ -82,7 +82,7 @@ export function rolesInForce(model: StoreModel): RolesInForce {
   };
 }
 
-/** `open` is always among them. */
+/** The class `open` is always included. */
 const namedOf = (classes: readonly VisibilityClass[]): VisibilityClass[] => [
   ...new Set(['open', ...classes]),
 ];

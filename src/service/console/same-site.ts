@@ -1,6 +1,7 @@
 /**
- * Which requests a session's cookie counts for: those of the console's own pages. A browser sends the cookie by itself, so a
- * page of another site, or a name that was pointed at this machine (DNS rebinding), must not be able to use it.
+ * Determines whether the cookie of a session is valid for a request: only for requests of the console's own pages. A browser sends
+ * the cookie by itself, so neither a page of another site nor a host name that was pointed at this machine (DNS rebinding) must be
+ * able to use it.
  */
 import { isIP } from 'node:net';
 import { platError } from '../../errors/index.ts';
@@ -31,8 +32,8 @@ export function refuseOtherSites({ method, headers, base }: BrowserRequest): voi
   if (!isOwnHost(host, base)) throw platError('hostUnknown', { host: nameOf(host) });
   const isOwnOrigin = origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
   const isReading = method === 'GET' || method === 'HEAD';
-  // Current browsers report where a request comes from; one that does not may read, since no other page sees the
-  // response.
+  // Current browsers report the origin of a request. A browser that does not may only read, because pages of other origins cannot
+  // see the response.
   const isSameSite =
     site === undefined ? isOwnOrigin || (isReading && origin === undefined) : OWN_SITES.includes(site);
   if (!isSameSite || (origin !== undefined && !isOwnOrigin)) throw platError('otherSite', {});

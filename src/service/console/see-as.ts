@@ -10,7 +10,7 @@ import { PUBLIC_SURFACES, SURFACE } from '../surface.ts';
 
 const PATH = /^\/as\/(role|key)\/([^/]+)\/([a-z]+)(\/.*)$/;
 
-/** The exchange with the surface that it requests as another role or key; any other exchange unchanged. */
+/** Redirects an exchange under `/as/` to the surface that it requests; returns any other exchange unchanged. */
 export function resolveViewAs(exchange: Exchange): Exchange {
   if (exchange.surface.name !== 'admin') return exchange;
   const [, kind, text = '', surface = '', path = ''] = PATH.exec(exchange.path) ?? [];
@@ -33,7 +33,7 @@ function decodedName(text: string): string {
 
 /**
  * The key whose rows and fields a request gets.
- * @param operatorKey the operator's
+ * @param operatorKey the operator's own key
  * @throws PlatError `keyUnknown`
  */
 export async function effectiveKey(
@@ -44,7 +44,7 @@ export async function effectiveKey(
 ): Promise<KeyRecord> {
   switch (as.kind) {
     case 'role':
-      // Cached lists of filter results belong to the id: another role must not read the list of one role.
+      // Lists that filters found are cached by key id, and one role must not read the list of another.
       return {
         ...operatorKey,
         id: `${operatorKey.id} as ${as.role}`,

@@ -33,7 +33,7 @@ export class ConsoleSessions {
     return secret;
   }
 
-  /** The hash of the token that a session represents; undefined if there is none, or if it was idle for too long. */
+  /** The hash of the token that a session represents; undefined if there is no session, or if it was idle for too long. */
   tokenHashOf(secret: string, now: number, isUse: boolean): string | undefined {
     const id = hash('sha256', secret);
     const session = this.#opened.get(id);

@@ -1,11 +1,13 @@
 /**
- * Which keys walk through the data, how far and how fast: the pages of each key, combined to walks and windows, for a
- * day. It is in the memory of one process and begins with it. It must not know how pages are read.
+ * Tracks which keys walk through the data, how far and how fast: the pages of each key, combined to walks and windows, for a day.
+ * It is in memory and begins with the process. It must not know how pages are read.
  */
 import type { WalkPage } from '../exchange.ts';
 import type { SurfaceName } from '../surface.ts';
 
-/** A walk through the records of a resource, its keys alone, or a window of it. Moments are milliseconds since 1970. */
+/**
+ * A walk through the records of a resource, through its keys only, or through a window of it. Times are milliseconds since 1970.
+ */
 interface Walk {
   readonly surface: SurfaceName;
   readonly resource: string;
@@ -17,7 +19,7 @@ interface Walk {
   readonly pages: number;
   readonly rows: number;
   readonly state: 'walking' | 'done' | 'left';
-  /** Whether its beginning was not observed, such as that of a walk that another process answered. */
+  /** Whether its beginning was not observed, for instance because another process answered it. */
   readonly isPart: boolean;
 }
 
@@ -31,7 +33,7 @@ interface KeyWalks {
 
 interface Current extends Walk {
   readonly reached: readonly string[];
-  /** The moments of its latest pages. */
+  /** The times of its latest pages. */
   readonly moments: readonly number[];
 }
 
@@ -44,11 +46,11 @@ const DAY = 24 * 3_600_000;
 const MINUTE = 60_000;
 /** A walk without a page for this long counts as abandoned. */
 const ABANDONED_AFTER = 3_600_000;
-/** The maximum numbers of ended walks of a key, of keys, and of simultaneous walks of a key. */
+/** The maximum number of ended walks of a key, of keys, and of simultaneous walks of a key. */
 const MOST_ENDED = 300;
 const MOST_KEYS = 200;
 const MOST_CURRENT = 40;
-/** The number of pages whose moments are kept, for the speed. */
+/** The number of pages whose times are kept, to compute the speed. */
 const MOST_MOMENTS = 600;
 
 export class Walks {
@@ -77,7 +79,7 @@ export class Walks {
       reached: step.reached,
       moments: [...(before?.moments ?? []), now].filter((at) => at > now - MINUTE).slice(-MOST_MOMENTS),
     };
-    // The latest is last.
+    // Keep the walk with the latest page last.
     walks.current.delete(name);
     if (step.ended) this.#end(walks, walk, 'done');
     else walks.current.set(name, walk);
@@ -88,7 +90,7 @@ export class Walks {
   #of(key: string): WalksOfKey {
     const known = this.#keys.get(key);
     const walks = known ?? { current: new Map<string, Current>(), ended: [] };
-    // The key that walked last is last.
+    // Keep the key with the latest page last.
     this.#keys.delete(key);
     this.#keys.set(key, walks);
     const [longest] = this.#keys.keys();

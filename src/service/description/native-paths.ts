@@ -1,4 +1,4 @@
-/** The paths of the native interface, from its table of routes. */
+/** The paths of the native interface in OpenAPI, from its table of routes. */
 import type { Field } from '../../dictionary/index.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
 import { LAST_OFFSET, LAST_PAGE } from '../../query/native/request.ts';
@@ -43,7 +43,7 @@ const PARAMETER: Readonly<Record<ParameterName, { readonly schema: Json; readonl
   },
 };
 
-/** Parameters that the paths which take them require. */
+/** The parameters that are required wherever they are accepted. */
 const REQUIRED: ReadonlySet<string> = new Set<ParameterName>(['_lat', '_lon']);
 
 const parameterName = (name: string): string => `native${name.replace('_', '-')}`;
@@ -57,7 +57,7 @@ export const nativeParameters = (): Json =>
     ]),
   );
 
-/** @param fields of a listing; undefined: which there are depends on the key */
+/** @param fields the fields of a listing; undefined if they depend on the key */
 export const nativeSchemas = (fields: readonly Field[] | undefined): Json => ({
   NativeListing: {
     type: 'object',

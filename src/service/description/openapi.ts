@@ -1,6 +1,6 @@
 /**
- * The paths of a surface, as OpenAPI 3.1: from the tables of routes and from the view of the key. Without a token the
- * description is general: it names no field, and no resource that an operator added.
+ * The OpenAPI 3.1 description of a surface, from the tables of routes and the view of the key. Without a token, the description is
+ * general: it names no fields, and no resources that an operator has added.
  */
 import type { View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -30,9 +30,9 @@ import { type DescribedResource, resoParameters, resoPaths, resoSchemas } from '
 const written = new BoundedCache<string>('descriptions', { bytes: 8 * 1024 * 1024 });
 
 /**
- * @param base of the surface as its client reaches it
- * @param view of a key; undefined: without one
- * @param enumerations that its clients get instead of strings, if they do
+ * @param base the URL of the surface as its client reaches it
+ * @param view the view of the key; undefined: there is no key
+ * @param enumerations the enumerations that clients get instead of strings, if any
  */
 export function openApiDocument(
   surface: Surface,
@@ -150,7 +150,7 @@ const tagsOf = (item: Json): string[] =>
     typeof each === 'object' && each !== null && 'tags' in each && Array.isArray(each.tags) ? each.tags : [],
   );
 
-/** What needs no token: the front, and files with a signature in their URL. */
+/** The paths that need no token: the front, and files with a signature in their URL. */
 function openPaths({ name }: Surface): Paths {
   const front = FRONT_PATHS.map(({ path, summary, type }) => {
     const described = operation({

@@ -19,7 +19,7 @@ interface Operation {
   readonly parameters?: readonly Json[];
   readonly body?: Json;
   readonly answer: Json;
-  /** The name of the response for everything else. */
+  /** The name of the response for all errors. */
   readonly fault: string;
   /** Whether it needs no token. */
   readonly isOpen?: boolean;

@@ -19,16 +19,16 @@ import { type Members, recordSchema } from './schemas.ts';
 /** A resource as it is described. */
 export interface DescribedResource {
   readonly resource: Resource;
-  /** Undefined: which there are depends on the key. */
+  /** Undefined if the fields depend on the key. */
   readonly fields: readonly Field[] | undefined;
   readonly navigations: readonly Navigation[];
-  /** Of the lookups that are enumerations for the key; absent: none is. */
+  /** The members of the lookups that are enumerations for the key; absent if there are none. */
   readonly members?: Members | undefined;
 }
 
 const COUNTED: Json = { type: 'integer', minimum: 0 };
 
-/** What each option accepts, in words. */
+/** The schema and the description of each option. */
 const OPTION: Partial<Readonly<Record<SystemOption, readonly [schema: Json, takes: string]>>> = {
   filter: [STRING_SCHEMA, "A condition, such as StandardStatus eq 'Active'."],
   orderby: [STRING_SCHEMA, 'Names of fields, each optionally followed by asc or desc, separated by commas.'],
@@ -83,7 +83,7 @@ const pageOf = (record: Json): Json =>
     },
   });
 
-/** A query in a body that is longer than a URL may be. */
+/** The body of a query that is too long for a URL. */
 const POSTED = {
   required: true,
   content: {
@@ -104,7 +104,7 @@ interface Root {
 
 /** One operation of a path. */
 interface OperationOptions {
-  /** The kind of the request and its subject, as in the id. */
+  /** The parts of the operation's id: the kind of the request and its subject. */
   readonly id: readonly string[];
   readonly summary: string;
   readonly parameters?: readonly Json[];
@@ -114,7 +114,7 @@ interface OperationOptions {
   readonly isPreferred?: boolean;
   /** Whether the response has an ETag. */
   readonly isTagged?: boolean;
-  /** Whether it can be null, which is a response without a body. */
+  /** Whether the result can be null, which is a response without a body. */
   readonly isNullable?: boolean;
 }
 

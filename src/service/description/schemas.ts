@@ -2,7 +2,7 @@
 import type { Field } from '../../dictionary/index.ts';
 import type { Json } from './parts.ts';
 
-/** One value of a field; null where it is not known. */
+/** The schema of one value of a field; null means that it is not known. */
 function scalarSchema({ type }: Field): { readonly type: string } & Json {
   switch (type.kind) {
     case 'string':
@@ -39,8 +39,8 @@ function fieldSchema(field: Field, members: Members): Json {
 }
 
 /**
- * @param fields undefined: they depend on the key
- * @param members of the lookups that are enumerations; absent: all are strings
+ * @param fields undefined if they depend on the key
+ * @param members the members of the lookups that are enumerations; absent if all lookups are strings
  */
 export function recordSchema(
   fields: readonly Field[] | undefined,

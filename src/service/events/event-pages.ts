@@ -1,6 +1,6 @@
 /**
- * Pages of the sequence of changes as events, each read and serialized once for all followers with the same view and
- * position. It must not know the followers, or how events are sent.
+ * Reads pages of the sequence of changes, and serializes each once for all followers with the same view and position. It must not
+ * know the followers, or how events are sent.
  */
 import type { View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -19,15 +19,15 @@ import { changeEvent, positionEvent } from './event-text.ts';
 
 /** What a follower requests. */
 export interface FollowRequest {
-  /** The same for followers with the same view. */
+  /** Identifies the view: equal for followers with the same view. */
   readonly id: string;
-  /** Absent: all that the role reads. */
+  /** Absent: all resources that the role reads. */
   readonly resources?: readonly string[] | undefined;
   /** How records are written; absent: no records are requested. */
   readonly records?: {
     readonly root: string;
     readonly files: (view: View, now: number) => FileSigning;
-    /** The text of a record, as the service writes values. */
+    /** Converts the text of a record to the form in which the service writes values. */
     readonly written: (view: View, resource: Resource, text: string) => string;
   };
   readonly viewBy: (model: StoreModel) => View;
@@ -45,7 +45,7 @@ type EventPage =
     }
   | { readonly kind: 'gone'; readonly position: FeedPosition };
 
-/** Changes in a page: without their records, and with them. */
+/** The maximum number of changes in a page, without and with their records. */
 const MOST = 1000;
 const MOST_WITH_RECORDS = 100;
 
@@ -70,7 +70,7 @@ export class EventPages {
 
   /**
    * The page after a position.
-   * @param commits the number of commits noticed so far: a page whose read began before a commit may not contain it
+   * @param commits the number of commits noticed so far: a page whose read began before a commit may lack it
    */
   async pageAfter(
     following: FollowRequest,
@@ -97,7 +97,7 @@ export class EventPages {
     }
   }
 
-  /** The end of the sequence, for many streams that begin at once. @param commits as in `pageAfter` */
+  /** The end of the sequence. Streams that begin at the same time share one query. @param commits as in `pageAfter` */
   async endOfSequence(commits: number): Promise<FeedPage> {
     if (this.#ending?.commits !== commits) {
       const page = this.#store.feed({ since: 'end', limit: 0 });
@@ -156,7 +156,7 @@ export class EventPages {
   }
 }
 
-/** A page that ended with the sequence is outdated after another commit. */
+/** Whether a cached page is still valid. A page that ended with the sequence is outdated after another commit. */
 const isFresh = ({ page, commits, at }: CachedPage, currentCommits: number): boolean =>
   performance.now() - at < CACHE_BOUNDS.milliseconds &&
   (commits === currentCommits || (page.kind === 'events' && !page.isLevel));

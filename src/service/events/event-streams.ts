@@ -1,6 +1,6 @@
 /**
- * The open streams of changes: each has a position of its own, reads the following pages as fast as its client does,
- * and waits for the next commit. It must not know how a request is read, or how an event is sent.
+ * The open streams of changes. Each has a position of its own, reads the following pages as fast as its client reads them, and then
+ * waits for the next commit. It must not know how a request is parsed, or how an event is sent.
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { platError } from '../../errors/index.ts';
@@ -30,7 +30,7 @@ interface StreamMetrics {
   readonly sent: (events: number) => void;
   readonly lag: (seconds: number) => void;
   readonly failed: (error: unknown) => void;
-  /** The commits of other processes are no longer announced, and are found by polling. */
+  /** Called when the commits of other processes are no longer announced, and have to be found by polling. */
   readonly unannounced: (error: unknown) => void;
 }
 
@@ -70,7 +70,7 @@ export class EventStreams {
   }
 
   /**
-   * Opens a stream after a position; the changes since then may no longer be known.
+   * Opens a stream after a position, unless the changes since then are no longer stored.
    * @throws PlatError `tooManyStreams`
    */
   async open(
@@ -161,7 +161,7 @@ export class EventStreams {
     }
   }
 
-  /** @param commits that the follower knows of */
+  /** @param commits the number of commits that the follower knows of */
   #commitAfter(stream: Stream, commits: number, until: AbortSignal): Promise<void> {
     if (until.aborted || this.#commits !== commits) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** Events of the stream of changes in their text format (HTML, 9.2). It must not know where they come from. */
+/** Serializes the events of the stream of changes (HTML, 9.2). It must not know where they come from. */
 import { type FeedPosition, positionText, type RecordChange } from '../../store/changes/change-feed.ts';
 import { type RecordTexts, recordNamed } from '../../store/changes/changed-records.ts';
 
@@ -7,7 +7,7 @@ const RETRY = 2000;
 
 export const STREAM_PREAMBLE = `retry: ${RETRY}\n\n`;
 
-/** @param records absent if the client requests none */
+/** @param records absent if the client requests no records */
 export function changeEvent(change: RecordChange, records: RecordTexts | undefined): string {
   const data = JSON.stringify(changeOf(change));
   const record = records?.get(recordNamed(change));
@@ -26,7 +26,7 @@ export function positionEvent(position: FeedPosition, isLevel: boolean): string 
 }
 
 /**
- * The changes since the client's position are no longer known: after a full download, it continues from this position.
+ * Tells a client that the changes since its position are no longer stored. After a full download, it continues from this position.
  */
 export const goneEvent = (position: FeedPosition): string =>
   `event: gone\ndata: ${JSON.stringify({ position: positionText(position) })}\n\n`;

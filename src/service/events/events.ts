@@ -26,7 +26,7 @@ export const EVENTS_PATH = '/events';
 
 export const EVENT_STREAM = 'text/event-stream';
 
-/** The parameters of the URL, in words. */
+/** Descriptions of the query parameters. */
 export const EVENT_OPTIONS = {
   resources: 'The names of resources, separated by commas; the default is all that the key may read.',
   since:
@@ -37,7 +37,7 @@ export const EVENT_OPTIONS = {
 interface EventsContext extends ServiceContext {
   readonly views: ViewCache;
   readonly streams: EventStreams;
-  /** Waits in the queue of a key before something is read. */
+  /** Waits in the queue of a key before a read. */
   readonly turn: (name: string) => Promise<void>;
 }
 
@@ -82,7 +82,7 @@ function optionsIn(query: string): Map<string, string> {
   return options;
 }
 
-/** @param last the position that a reconnecting client sends by itself */
+/** @param last the position that a reconnecting browser sends by itself (`Last-Event-ID`) */
 function positionAsked(last: string | undefined, since: string | undefined): FeedPosition | 'end' {
   const [name, value] = last ? ['Last-Event-ID', last] : ['since', since ?? 'end'];
   if (value === 'end') return 'end';
@@ -129,7 +129,7 @@ function followRequestOf(
   };
 }
 
-/** The names of resources as the dictionary has them, in its order of names. */
+/** The resources in the parameter, with the dictionary's spelling, sorted by name. */
 function resourcesAsked({ view }: Session, text: string | undefined): string[] | undefined {
   if (text === undefined) return undefined;
   const named = text.split(',').map((each) => each.trim());

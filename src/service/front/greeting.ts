@@ -1,5 +1,5 @@
 /**
- * The page for a person who opens a surface in a browser. It has no scripts, loads nothing, and shows nothing of the request but
+ * The page for a person who opens a surface in a browser. It has no scripts, loads nothing, and shows no part of the request except
  * its own address.
  */
 import { hash } from 'node:crypto';
@@ -32,7 +32,7 @@ const NAMES: Readonly<Record<SurfaceName, string>> = {
   admin: 'Administration',
 };
 
-/** Example requests that work with a token, by surface: path and query. */
+/** Example requests for each surface (path and query), which work with a token. */
 const QUESTIONS: Readonly<Record<SurfaceName, readonly string[]>> = {
   api: ['/Reso/OData/Property?$top=2', '/v1/listings?_limit=2', '/Reso/OData/$metadata'],
   replication: ['/Reso/OData/Property?$top=2&$count=true', '/v1/listings?_limit=2', '/Reso/OData/$metadata'],

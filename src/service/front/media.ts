@@ -1,4 +1,4 @@
-/** Files that the service serves at `/media/…`. It must not know where files come from. */
+/** Serves files at `/media/…`. It must not know where the files come from. */
 import { timingSafeEqual } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
 import { fileSignature } from '../../store/files/file-signature.ts';
@@ -43,7 +43,7 @@ export async function servedFile(
   for (const source of context.files) {
     const found = await source.open(file, options);
     if (found === undefined) continue;
-    // If the version is known, the content need not be produced for a client that has it already.
+    // If the version is known, the content need not be produced for a client that already has it.
     const weak = weakTag(found.version ?? (await bodyOf(found)));
     // The compressed and the plain form of the content share a tag, so it must be weak.
     const etag = isCompressible(found.type) ? weak : weak.slice(2);
@@ -59,8 +59,8 @@ export async function servedFile(
 }
 
 /**
- * The content security policy of a file that a person opens by itself, on the origin of this service: it may only be displayed. A
- * PDF gets no sandbox, because browsers refuse to show a sandboxed one; their viewers keep its scripts away from the page.
+ * The content security policy of a file that a person opens directly, on the origin of this service: it may only be displayed. A
+ * PDF has no sandbox, because browsers refuse to show a sandboxed PDF; their viewers isolate its scripts from the page.
  */
 const policyOf = (type: string): string =>
   `${type === 'application/pdf' ? '' : 'sandbox; '}default-src 'none'; style-src 'unsafe-inline'`;
@@ -70,7 +70,7 @@ async function bodyOf({ body }: ServedFile): Promise<Uint8Array> {
   return typeof made === 'string' ? Buffer.from(made) : made;
 }
 
-/** The file, or the part of it that the client requests. */
+/** The response with the file, or with the part of it that the client requests. */
 function fileReply(
   { method, headers: asked }: Exchange,
   body: Uint8Array,
@@ -92,7 +92,7 @@ function fileReply(
   }
 }
 
-/** The width at which a picture will be shown; other values of the parameter are ignored. */
+/** The width at which an image will be shown, from the query; invalid values are ignored. */
 function widthIn(query: string): { readonly width?: number } {
   const text = new URLSearchParams(query).get('width') ?? '';
   return /^[1-9]\d{0,3}$/.test(text) ? { width: Number(text) } : {};

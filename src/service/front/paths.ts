@@ -1,6 +1,6 @@
 /**
- * What a surface serves without a token: a page for people, the description of its interfaces, and documents. It must not know what
- * is stored.
+ * What a surface serves without a token: a landing page, the description of its interfaces, and documents. It must not know what is
+ * stored.
  */
 import { readFile } from 'node:fs/promises';
 import type { Exchange, Reply } from '../exchange.ts';
@@ -9,12 +9,12 @@ import { replyOrNotModified, weakTag } from '../reply/conditions.ts';
 
 interface FrontPath {
   readonly path: string;
-  /** A description for people. */
+  /** The summary in the OpenAPI description. */
   readonly summary: string;
   readonly type: string;
 }
 
-/** Of the documents, whose texts have an ETag. */
+/** The path of the documents. */
 export const DOCUMENT_PATH = '/documents/{name}';
 
 export const FRONT_PATHS: readonly FrontPath[] = [
@@ -33,7 +33,7 @@ export const FRONT_PATHS: readonly FrontPath[] = [
 
 const FOLDER_PATH = '/documents/';
 
-/** The documents that explain the interfaces to their users. */
+/** The documents for users of the interfaces. */
 export const DOCUMENTS = [
   'odata.md',
   'native.md',
@@ -52,13 +52,13 @@ export type Front =
   | { readonly kind: 'greeting' | 'description' }
   | { readonly kind: 'document'; readonly name: DocumentName };
 
-/** Browsers list HTML explicitly; a client that accepts anything is taken for a program. */
+/** Whether a client wants an HTML page. Browsers list HTML explicitly; a client that accepts any type is considered a program. */
 const wantsPage = (accept: string | undefined): boolean =>
   accept !== undefined &&
   /text\/html/i.test(accept) &&
   chooseType(accept, ['text/html', 'application/json']) === 'text/html';
 
-/** The part of the front that a request is for, if it is for one. */
+/** The part of the front that a request is for, if any. */
 export function frontOf(path: string, accept: string | undefined): Front | undefined {
   if (path === '/') return wantsPage(accept) ? { kind: 'greeting' } : undefined;
   if (path === '/openapi.json') return { kind: 'description' };
@@ -74,7 +74,7 @@ export const describedBy = (base: string): { readonly link: string } => ({
 
 const FOLDER = new URL('../../../docs/', import.meta.url);
 
-/** Documents that have been read. They are few, and anyone may request them as often as they like. */
+/** Documents that have been read. They are few, and anyone may request them any number of times. */
 const texts = new Map<DocumentName, Promise<string>>();
 
 function documentText(name: DocumentName): Promise<string> {

@@ -1,6 +1,6 @@
 /**
- * The address of a surface in links, as clients reach it: the configured one, the one that a trusted proxy reports, or the address
- * at which the connection arrived. It must not know what the links lead to.
+ * Determines the address of a surface in links: the configured one, the one that a trusted proxy reports, or the address at which
+ * the connection arrived. It must not know what the links lead to.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { normalizeIpAddress } from '../../shared/ip-address.ts';
@@ -20,7 +20,7 @@ export const isAnyHost = (host: string): boolean => host === '0.0.0.0' || host =
 const formatAddress = (secure: boolean, host: string, port: number): string =>
   `${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** The address of a listener. One that listens on all interfaces is called localhost. */
+/** The address of a listener. If it listens on all interfaces, its host is localhost. */
 export const listenerAddress = ({ host, port, secure, name }: Listener): string =>
   formatAddress(secure, name ?? (isAnyHost(host) ? 'localhost' : host), port);
 
@@ -35,14 +35,14 @@ export function reachedAddress(listener: Listener, arrival: string | undefined):
   return formatAddress(secure, normalizeIpAddress(arrival), port);
 }
 
-/** The route of a request according to its headers. */
+/** How a request arrived, according to its connection and its headers. */
 interface RequestArrival {
   /** The local address of the connection; undefined once it is closed. */
   readonly arrival: string | undefined;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** The base address of a request. Its headers count only if the proxy in front of the service is trusted. */
+/** The base address of a request. Headers are used only if the proxy in front of the service is trusted. */
 export function baseAddress(
   listener: Listener,
   publicUrl: string | undefined,

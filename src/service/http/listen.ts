@@ -1,4 +1,7 @@
-/** Where the surfaces of a service listen: an address for each, or one that the public ones share by their host names. */
+/**
+ * Plans where the surfaces of a service listen: each at its own address, or the public ones at a shared address, distinguished by
+ * host names.
+ */
 import { createSecureContext } from 'node:tls';
 import { platError } from '../../errors/index.ts';
 import { codeOf } from '../../shared/error-code.ts';
@@ -16,7 +19,7 @@ export interface ListenOptions {
    * that is not listed keeps its own listener. Absent: every surface has its own.
    */
   readonly hosts?: Readonly<Partial<Record<SurfaceName, string>>>;
-  /** How long requests in progress may run on after the service starts to close, in milliseconds. */
+  /** How long requests in progress may continue after the service starts to close, in milliseconds. */
   readonly closingPatience?: number;
 }
 
@@ -62,7 +65,7 @@ export function checkTls(tls: NonNullable<ListenOptions['tls']>): void {
   }
 }
 
-/** The error that the user sees when a listener cannot start. */
+/** Converts the system's error for a listener that cannot start to the error that the user sees. */
 export function listenError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const port = 'port' in error ? String(error.port) : '';

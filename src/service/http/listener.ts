@@ -40,7 +40,7 @@ import {
   unreadableRequestFrom,
 } from './unreadable.ts';
 
-/** Maps a Host header to the surface that it selects. A listener serves one surface, or several with host names of their own. */
+/** Maps a Host header to a surface. A listener serves one surface, or several with host names of their own. */
 export type Dispatch = (host: string | undefined) => SurfaceName | undefined;
 
 interface ListenerOptions
@@ -111,8 +111,8 @@ export function makeListener(options: ListenerOptions): HttpServer {
         const unread = unreadableRequestFrom(error);
         // No response can be sent on a connection that was lost or whose TLS handshake failed.
         if (!isParseError(error)) socket.destroy();
-        // A fault within a body fails that request, which gets one response: the client would take a second one for the response to
-        // its next request.
+        // A fault within a body fails that request, which must get only one response: the client would mistake a second one for the
+        // response to its next request.
         else if (!failIncomingBody(bodies.get(socket), unread.error, socket)) void refuseNext(unread, socket);
       },
       connect: (request, socket) =>
@@ -148,14 +148,14 @@ function failIncomingBody(incoming: IncomingRequest | undefined, fault: PlatErro
 }
 
 /**
- * Keeps the requests of each connection in order. Those of an HTTP/1.1 connection are answered one after the other, so that
- * responses keep their order and a connection holds one page at a time, however many requests it pipelines.
+ * Keeps the requests of each connection in order. The requests of an HTTP/1.1 connection are answered one after the other, so that
+ * responses keep their order and a connection has one page in memory at a time, however many requests it pipelines.
  */
 function requestOrder() {
-  /** How many requests of each connection have not ended, and the latest of them, which ends after all those before it. */
+  /** For each connection, the number of requests that have not ended, and the latest one, which ends after all others. */
   const running = new WeakMap<object, { count: number; latest: Promise<void> | undefined }>();
   return {
-    /** How many requests of a connection have not ended. */
+    /** The number of requests of a connection that have not ended. */
     waiting: (connection: object): number => running.get(connection)?.count ?? 0,
     async enter(
       { connection, isMultiplexed }: Pick<Carrier, 'connection' | 'isMultiplexed'>,
@@ -182,8 +182,8 @@ function requestOrder() {
 }
 
 /**
- * The connections of a listener by their sockets, and by both of their endpoints: over TLS, requests arrive on another socket
- * object than the one that was accepted.
+ * The connections of a listener, by socket and by the addresses of both ends: over TLS, requests arrive on another socket object
+ * than the one that was accepted.
  */
 function knownConnections(connections: Connections) {
   const bySocket = new WeakMap<Socket, Connection>();
@@ -247,7 +247,7 @@ async function handleRequest(
     await answerRequest(options, { account, request, response, carrier, connection, coming, headers, id });
   } catch (error) {
     options.responder.log.warn({ err: error, requestId: id }, 'a response could not be written');
-    // The client must not take an incomplete response for a complete one.
+    // The client must not mistake an incomplete response for a complete one.
     abortResponse(response);
   } finally {
     account.close();
@@ -299,7 +299,7 @@ async function answerRequest(
     ...(await commonHeaderValues(responder, id, surface, reply.date)),
     serverTiming: timings.header(),
   };
-  // Otherwise, clients that send one request after the other would keep a closing service from ending.
+  // Otherwise, clients that send one request after the other would keep the service from closing.
   if (closing.aborted) closeConnectionAfter(response);
   const sender = pace.watch(disconnectSlowClient);
   const taking = { holds: (bytes: number) => account.setHeldBytes(bytes), sender };
@@ -374,9 +374,9 @@ function countOf(raw: readonly string[], wanted: string): number {
 }
 
 /**
- * What every response has. `now` is the time of the store's clock, or of this machine's while the store cannot be read. Responses
- * of the admin port contain no records, and nobody begins an update window at their `Date`, so probes and metrics do not wait for
- * the store to promise a horizon.
+ * The values for the headers of every response. `now` is the time of the store's clock, or of this machine's clock while the store
+ * cannot be read. Responses of the admin port contain no records, and no client begins an update window at their `Date`, so probes
+ * and metrics do not wait for the store to save a horizon.
  */
 async function commonHeaderValues(
   { date, options, context }: Responder,

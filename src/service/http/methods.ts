@@ -1,4 +1,4 @@
-/** What the method of a request means: a query in its URL or in its body. It must not know what is queried. */
+/** Interprets the method of a request: a query in the URL or in the body. It must not know what is queried. */
 import { platError } from '../../errors/index.ts';
 
 /** The methods that a path allows, for the `Allow` header. */
@@ -8,10 +8,10 @@ const ALLOWED_QUERY = 'POST, OPTIONS';
 
 const TAKES = 'GET and HEAD';
 
-/** The end of a path whose query options are in the body (OData 4.01 URL conventions, 4.17). */
+/** Matches the end of a path whose query options are in the body (OData 4.01 URL conventions, 4.17). */
 const QUERY_PATH = /\/+(?:\$|%24)query\/*$/;
 
-/** What a request means, and its path without `/$query`. */
+/** The meaning of a request, with its path without `/$query`. */
 export type RequestMeaning =
   | { readonly kind: 'options'; readonly allow: string }
   | { readonly kind: 'read'; readonly path: string }

@@ -1,6 +1,6 @@
 /**
- * What the headers of a request say about the response that the client wants: media type and encoding (RFC 9110, 12.5), version of
- * OData, and preferences. It must not know what is requested.
+ * Reads from the headers of a request which response the client wants: media type and encoding (RFC 9110, 12.5), version of OData,
+ * and preferences. It must not know what is requested.
  *
  * Media ranges are parsed here and not by a library, because OData clients add parameters to them
  * (`application/json;odata.metadata=full`) that do not exclude the type, and because the order of the offers decides between types
@@ -16,7 +16,7 @@ interface MediaRange {
   readonly parameters: readonly string[];
 }
 
-/** Parsed headers. Most clients send the same few, so they are cached, up to a length and a number. */
+/** Cached parsed headers. Most clients send the same few headers; their length and number are limited. */
 const parsedHeaders = new Map<string, readonly MediaRange[]>();
 const LONGEST_KEPT = 200;
 const MOST_KEPT = 500;
@@ -41,7 +41,7 @@ const readRanges = (header: string): readonly MediaRange[] =>
   });
 
 /**
- * The offer with the highest quality; the first one of several with the same.
+ * The offer with the highest quality; the first one if several have the same quality.
  *
  * @param namesOf the names by which a range may refer to an offer, the most specific first
  */
@@ -87,7 +87,7 @@ export function parameterOf(
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
-/** The same for a body that is cached in gzip form, which then takes the least work. */
+/** The order for a body that is cached as gzip, which then takes the least work. */
 const GZIP_FIRST = ['gzip', 'zstd', 'br'] as const;
 
 /** Whether gzip is the client's most preferred encoding, or one of them. */
@@ -103,16 +103,15 @@ type ODataVersion = '4.0' | '4.01';
 /** The header of a response to a request that could not be parsed. */
 export const ODATA_VERSION = { 'odata-version': '4.01' } as const;
 
-/** The version of OData of a response, also of an error (OData 4.01 protocol, 8.1.5 and 8.2.6). */
+/** The OData version of a response, even of an error (OData 4.01 protocol, 8.1.5 and 8.2.6). */
 export const responseVersion = ({
   'odata-version': version,
   'odata-maxversion': maxVersion,
 }: Headers): ODataVersion => (version === '4.0' || /^4(\.0+)?$/.test(maxVersion ?? '') ? '4.0' : '4.01');
 
 /**
- * The same for a request that can be answered.
- *
- * @throws PlatError `versionUnsupported` for a request in a version that is unknown or newer
+ * Like `responseVersion`, but rejects a request that cannot be answered.
+ * @throws PlatError `versionUnsupported` for an unknown or newer version
  */
 export function negotiateVersion(headers: Headers): ODataVersion {
   const { 'odata-version': version, 'odata-maxversion': maxVersion } = headers;

@@ -1,6 +1,6 @@
 /**
- * Queries that are too long for a URL: they come in the body of a POST, and the next links of their pages contain them in
- * compressed form, because clients follow a link with GET. Such a link is complete, so the service stores nothing for it, and every
+ * Queries that are too long for a URL. They arrive in the body of a POST request, and the next links of their pages contain them in
+ * compressed form, because clients follow a link with GET. Such a link is complete: the service stores nothing for it, and every
  * process can answer it at any time.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
@@ -11,7 +11,7 @@ import type { Exchange } from '../exchange.ts';
 export const LONGEST_URL = 16_384;
 /** The longest query in a body, in bytes: the limit of values (`query/odata/option-text.ts`), percent-encoded. */
 const LONGEST_QUERY = 393_216;
-/** A length of URLs, in bytes, that every server and proxy accepts. */
+/** A URL length, in bytes, that every server and proxy accepts. */
 const USUAL_URL = 2048;
 
 const PACKED = 'plat.query';
@@ -58,7 +58,7 @@ export function withUnpackedQuery(exchange: Exchange): Exchange {
   const pairs = query.split('&');
   const [packed, ...more] = pairs.filter((pair) => pair.startsWith(`${PACKED}=`));
   if (packed === undefined) return exchange;
-  // Each one may expand to the size of the largest body, so only one is accepted.
+  // Each compressed query may expand to the size of the largest body, so only one is accepted.
   if (more.length > 0) throw platError('optionRepeated', { name: PACKED }, { target: PACKED });
   const others = pairs.filter((pair) => pair !== packed);
   return { ...exchange, query: [unpackQuery(packed), ...others].join('&'), isPosted: true };
@@ -77,9 +77,9 @@ function unpackQuery(pair: string): string {
 
 /**
  * The query of a link to the next page.
- *
- * @param otherBytes bytes of the link besides the query
- * @throws PlatError `linkTooLong` if the query does not fit into a link: without one, the client would miss rows without noticing
+ * @param otherBytes the length of the link without the query, in bytes
+ * @throws PlatError `linkTooLong` if the query does not fit into a link: without a link, the client would miss rows without
+ * noticing
  */
 export function linkQuery(
   { query, isPosted }: Pick<Exchange, 'query' | 'isPosted'>,

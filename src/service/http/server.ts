@@ -18,24 +18,27 @@ import { type Queued, queueOf } from '../reply/pace.ts';
 export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
 
-/** Room for a URL of 16 KB and the headers. */
+/** The largest head that plat accepts: a URL of 16 KB and the headers. */
 export const LARGEST_HEAD = 64 * 1024;
-/** The largest head that Node reads: it rejects a larger one when the path, which selects the error envelope, may be lost. */
+/**
+ * The largest head that Node reads. Node rejects a larger one itself, and the path, which selects the error envelope, may then be
+ * lost.
+ */
 const LARGEST_READ = 2 * LARGEST_HEAD;
 /** Milliseconds after which a connection without traffic is closed. */
 const SOCKET_PATIENCE = 120_000;
-/** How many requests an HTTP/2 connection may have open at once. */
+/** The maximum number of concurrent requests on an HTTP/2 connection. */
 const MOST_STREAMS = 100;
 /** Megabytes that the protocol implementation may use for an HTTP/2 connection. */
 const SESSION_MEMORY = 10;
-/** How many streams a client may cancel in a burst, and per second; if it cancels more, its connection ends. */
+/** How many streams a client may cancel in a burst and per second. If it cancels more, its connection is closed. */
 const RESETS = { streamResetBurst: 200, streamResetRate: 33 } as const;
 /** Milliseconds that requests in progress get on a connection that is being closed. */
 const ENDING = 5000;
 
 interface ServerBounds {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
-  /** Milliseconds for a complete request to arrive, and for a connection to be idle between two requests. */
+  /** The maximum milliseconds for a complete request to arrive, and for a connection to be idle between two requests. */
   readonly requestPatience: number;
   readonly idlePatience: number;
 }
@@ -137,8 +140,8 @@ async function close(
 }
 
 /**
- * Ends an HTTP/2 session that has had no request in progress for too long, whatever frames it received: its first request must
- * arrive as soon as on HTTP/1.1, and frames without requests do not keep a connection open.
+ * Ends an HTTP/2 session that has had no request in progress for too long, whatever frames it received. The limits are those of
+ * HTTP/1.1: for the first request to arrive, and for the time between two requests.
  */
 function closeWhenIdle(session: ServerHttp2Session, first: number, between: number): void {
   let streams = 0;
@@ -234,17 +237,17 @@ export function closeConnectionAfter(response: HttpResponse): void {
 export const bodyStreamOf = (response: HttpResponse): Writable =>
   response instanceof Http2ServerResponse ? response.stream : response;
 
-/** How many written bytes the system has not taken yet; undefined if that cannot be observed. */
+/** The number of written bytes that the system has not accepted yet; undefined if it cannot be observed. */
 export const writeQueueOf = (response: HttpResponse): Queued | undefined =>
   response instanceof ServerResponse ? queueOf(response.socket) : undefined;
 
-/** Aborts a response, so that the client does not take an incomplete one for a complete one. */
+/** Aborts a response, so that the client does not mistake an incomplete response for a complete one. */
 export function abortResponse(response: HttpResponse): void {
   if (response instanceof Http2ServerResponse) response.stream.destroy(new Error('The response was aborted'));
   else response.destroy();
 }
 
-/** Ends an HTTP/2 request that was answered before all of it had arrived. */
+/** Ends an HTTP/2 request that was answered before its body had arrived completely. */
 export function endUnreadRequest(request: HttpRequest, response: HttpResponse): void {
   if (!(response instanceof Http2ServerResponse)) return;
   const { stream } = response;

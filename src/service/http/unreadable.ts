@@ -14,7 +14,7 @@ interface ClientError extends Error {
   readonly rawPacket?: unknown;
 }
 
-/** The target with which a packet begins, and the first request line of a packet, whatever its URL contains. */
+/** Match the target with which a packet begins, and its complete request line, even if the URL contains spaces. */
 const TARGET = /^[A-Z][A-Z-]{0,40} ([^ \r\n]+)/;
 const REQUEST_LINE = /^([A-Z][A-Z-]{0,40}) (.+) HTTP\/1\.[01]\r?\n/;
 /** A character that a URL cannot contain, such as a space. */
@@ -22,15 +22,15 @@ const NOT_OF_URL = /[^\x21-\x7e]/;
 const UNENCODED =
   'its URL contains a space or another character that must be percent-encoded, such as %20 for a space';
 
-/** Why a request could not be parsed, and its path; empty if what arrived of it does not contain the path. */
+/** Why a request could not be parsed, and its path; empty if the received part does not contain the path. */
 export interface UnreadableRequest {
   readonly error: PlatError;
   readonly path: string;
 }
 
 /**
- * Sends an error in the same envelope as any other response, and ends the connection (RFC 9112). A client whose path is not known
- * may be one of either interface, so the response has the members of both envelopes.
+ * Sends an error in the same envelope as any other response, and ends the connection (RFC 9112). If the path is not known, the
+ * client may use either interface, so the response has the members of both envelopes.
  */
 export function refuseUnreadable(
   { error, path }: UnreadableRequest,

@@ -1,13 +1,13 @@
 /**
- * Whether a cache file can be used: after a fault, such as a full disk, it is tried again from time to time. The fault is
- * logged once, until the file has worked again. This module knows no file.
+ * Whether a cache file can be used. After a fault, such as a full disk, the file is tried again from time to time. A fault is
+ * logged once, until the file has worked again. This module does not access the file.
  */
 
 /** Milliseconds after which a file that failed is tried again. */
 const AGAIN = 10 * 60 * 1000;
 
 export interface AvailabilityOptions {
-  /** Logs a fault, of which clients notice nothing. */
+  /** Logs a fault, which clients do not notice. */
   readonly warn: (message: string, error: unknown) => void;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
@@ -26,19 +26,19 @@ export class Availability {
     return this.#options.now() < this.#offUntil;
   }
 
-  /** The file works. */
+  /** Records that the file works. */
   recordSuccess(): void {
     this.#isLogged = false;
   }
 
-  /** The file failed, and is tried again later. */
+  /** Records that the file failed. It is tried again later. */
   recordFailure(message: string, error: unknown): void {
     this.#offUntil = this.#options.now() + AGAIN;
     if (!this.#isLogged) this.#options.warn(message, error);
     this.#isLogged = true;
   }
 
-  /** The file is no longer needed. */
+  /** Ends the use of the file, because it is no longer needed. */
   disable(): void {
     this.#offUntil = Number.POSITIVE_INFINITY;
   }

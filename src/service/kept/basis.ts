@@ -1,7 +1,4 @@
-/**
- * What a response was made from, which shows whether a change affects it. This module must not know what is cached, or for how
- * long.
- */
+/** What a response was made from, and whether a change affects it. This module must not know what is cached, or for how long. */
 import { tracksChanges } from '../../access/index.ts';
 import { isPlainRead, type PlainReadSource } from '../../compile/kept-plans.ts';
 import { isByKey } from '../../compile/page-plan.ts';
@@ -21,39 +18,39 @@ import type { Changes } from '../../store/changes/change-follower.ts';
 import type { UsedList } from '../paging/filter-index.ts';
 
 /**
- * The records in a response that depends only on them, on the view, and on what is listed here: the response stays valid until one
- * of them changes.
+ * What a response depends on, besides the view: the records in it, and the members of this object. The response stays valid until
+ * one of them changes.
  */
 export interface Basis {
   readonly resource: string;
   readonly keys: Keys;
-  /** The resources of other records whose values it shows. */
+  /** The resources of linked records whose values the response shows. */
   readonly linked: readonly string[];
   /**
-   * The lists that the page was taken from, all of one key. A later request may use the response only if it would walk the same
-   * lists.
+   * The lists that the page was taken from, all of one key. A later request may get the cached response only if it would use the
+   * same lists.
    */
   readonly lists?: readonly UsedList[];
   /**
-   * When the URLs of files in it expire, in seconds since 1970. A later request may use the response only if it would get the same
-   * expiry. Absent: it contains no such URLs.
+   * When the URLs of files in the response expire, in seconds since 1970. A later request may get the cached response only if its
+   * URLs would have the same expiry. Absent: the response contains no such URLs.
    */
   readonly expires?: number | undefined;
-  /** Whether the texts of its records are kept in blocks, so that a large response is not kept a second time. */
+  /** Whether the texts of its records are cached in blocks, so that a large response is not cached as well. */
   readonly isInBlocks?: boolean;
 }
 
 type Keys =
   | { readonly kind: 'one'; readonly key: string }
-  /** After the first key, or from the beginning, up to and including the second, or to the end. */
+  /** A range of keys: after the first key, or from the beginning, up to and including the second key, or to the end. */
   | {
       readonly kind: 'range';
       readonly after?: string | undefined;
       readonly upTo?: string | undefined;
-      /** A further record, whose existence shows that there is a next page. */
+      /** The record after the page, whose existence means that there is a next page. */
       readonly follower?: string | undefined;
     }
-  /** Any record may be in it, or affect what is in it. */
+  /** Any record may be in the response, or affect its content. */
   | { readonly kind: 'any' };
 
 /** The basis of a response with one record; undefined if it depends on more. */
@@ -90,8 +87,8 @@ export function basisOfList(
 }
 
 /**
- * What the records of a response show; undefined if that also depends on something that no entry of the sequence of changes
- * reports, such as the clock. A change of a part of a record counts as a change of the record (store/rows/change-log.ts).
+ * The basis of a response without its records; undefined if the response also depends on something that the sequence of changes
+ * does not report, such as the clock. A change of a part of a record counts as a change of the record (store/rows/change-log.ts).
  */
 function basisWithoutKeys(
   by: PlainReadSource,
@@ -128,7 +125,7 @@ const isPlainExpansion = ({ query, isBare }: Expansion): boolean =>
   query.expansions.length === 0 &&
   query.order.every(isFieldOfRecord);
 
-/** Whether an order depends only on values of the records themselves and those that they show. */
+/** Whether an order depends only on values of the records themselves and on linked values that they show. */
 const isFieldOfRecord = ({ expression }: OrderTerm): boolean =>
   expression.kind === 'field' && expression.via.length === 0;
 

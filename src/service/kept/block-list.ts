@@ -1,6 +1,6 @@
 /**
  * The cached blocks of one view, resource and shape, in key order and without overlaps, and the effect of changes on them. This
- * module does not know where blocks come from, nor how many there may be.
+ * module does not know where blocks come from, or how many there may be.
  */
 import type { KeptRange } from '../../compile/read.ts';
 import { compareKeys } from '../../shared/compare-keys.ts';
@@ -9,16 +9,16 @@ import type { Changes } from '../../store/changes/change-follower.ts';
 import { linkHash } from '../../store/read/blocks-task.ts';
 import type { CachedText } from './text-file.ts';
 
-/** A block is in the list from the moment at which it was read, even while it is still being compressed. */
+/** A cached block. It is in the list as soon as it has been read, even while it is still being compressed. */
 export interface CachedBlock extends KeptRange {
   readonly id: string;
-  /** Hashes of the keys of agents and offices whose values it contains. */
+  /** Hashes of the keys of agents and offices whose values the block contains. */
   readonly links: Uint32Array;
-  /** Its compressed records, joined by commas; absent if it has none, once the file of texts has them, and in a list of texts. */
+  /** Its compressed records, joined by commas; absent if the block is empty, if the text file has them, and in a list of texts. */
   deflated: Promise<Deflated> | undefined;
-  /** Its records in the file of texts, or those that wait to be written there: compressed, except in a list of texts. */
+  /** Its records in the text file, or waiting to be written there. They are compressed, except in a list of texts. */
   text?: CachedText | undefined;
-  /** The compressed records without their bytes, once only the file of texts has these. */
+  /** The compressed records without their bytes, once only the text file has the bytes. */
   inFile?: Omit<Deflated, 'bytes'>;
   /** The list that contains the block; absent if it was removed because it may have changed. */
   list: BlockList | undefined;
@@ -33,9 +33,8 @@ export class BlockList {
   }
 
   /**
-   * The blocks that make up a page which begins after a key.
-   *
-   * @returns also where the page begins: if a block has no more records after the key, after that block
+   * The blocks that make up a page that begins after a key.
+   * @returns the blocks, and where the page begins: after the block that contains the key, if it has no records after the key
    */
   blocksAfter(
     key: string,

@@ -1,4 +1,4 @@
-/** Which parts of a file are free. It does not know what is in the others. */
+/** Allocates the space of a file. This module does not know the content of the file. */
 
 interface Free {
   readonly start: number;
@@ -6,18 +6,18 @@ interface Free {
 }
 
 export class FileSpace {
-  /** In order and without neighbors; the last one has no end. */
+  /** The free parts, in order and not adjacent to one another. The last one has no end. */
   #free: Free[] = [{ start: 0, end: Number.POSITIVE_INFINITY }];
 
-  /** Where the last part that is in use ends. */
+  /** The end of the last part that is in use. */
   get end(): number {
     return this.#free.at(-1)?.start ?? 0;
   }
 
   /**
    * Allocates a part of the file, in the first gap that is large enough.
-   * @param limit where the part must end at the latest
-   * @returns where it starts; undefined without room
+   * @param limit the maximum end of the part
+   * @returns the start of the part; undefined if there is no room
    */
   allocate(length: number, limit: number): number | undefined {
     const index = this.#free.findIndex(({ start, end }) => end - start >= length);
@@ -29,7 +29,7 @@ export class FileSpace {
     return start;
   }
 
-  /** Frees a part, or a piece of one. */
+  /** Frees an allocated part, or a piece of one. */
   free(start: number, length: number): void {
     const end = start + length;
     const found = this.#free.findIndex((free) => free.start >= end);

@@ -1,7 +1,8 @@
 /**
  * The content of a cache file of blocks, and its verification: each block has a checksum of its content and of everything that it
  * depends on, and so has the state, which records the position in the sequence of changes at which all blocks are valid. Anything
- * unexpected throws `InvalidFileError`. This module knows neither when the file is read or written, nor what happens to an invalid one.
+ * unexpected throws `InvalidFileError`. This module knows neither when the file is read or written, nor what happens to an invalid
+ * file.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -33,17 +34,17 @@ export interface BlockListName {
 /** What all blocks have in common. */
 export interface FileState extends Place {
   /**
-   * Identifies everything that determined the content of the blocks. At this place, no block has changed, except by values of
-   * linked records.
+   * Identifies everything that determined the content of the blocks, apart from the records. At this position, all blocks are
+   * valid, except for changed values of linked records.
    */
   readonly stamp: string;
 }
 
 /** The number of records that is assumed for a gap between blocks. */
 const GAP = 16;
-/** The largest number of changed links to remember, as hashes; beyond it, the file is recreated. */
+/** The maximum number of changed links that are remembered, as hashes. Beyond it, the file is recreated. */
 export const MOST_LINKS = 20_000;
-/** Milliseconds to wait for the write of another process. Waiting blocks the thread, which has requests to answer. */
+/** Milliseconds to wait for the write of another process. The wait is short because it blocks the thread that answers requests. */
 const BUSY_TIMEOUT = 3;
 
 /** "plat" in the header of the file, which distinguishes it from other files. */
@@ -59,7 +60,7 @@ const SCHEMA = `
   CREATE UNIQUE INDEX IF NOT EXISTS heads_ends ON heads (list, ends);
   CREATE TABLE IF NOT EXISTS bodies (id INTEGER PRIMARY KEY, bytes BLOB) STRICT;`;
 
-/** The lists by number, and the links that have changed, each with the position of its last change. */
+/** The lists by number, and the changed links, each with the position of its last change. */
 interface Facts {
   readonly lists: BlockListName[];
   readonly links: Map<number, number>;
@@ -86,10 +87,10 @@ export class FileTables {
   readonly #insert;
   readonly #insertBody;
   readonly #state;
-  /** The other content of the file, with its checksum. */
+  /** The content of the file other than the blocks, with its checksum. */
   #facts: { readonly sum: number; readonly facts: Facts } | undefined;
 
-  /** @param path of an empty file or a cache file @param isDurable whether it must survive a crash of the machine */
+  /** @param path the path of an empty file or a cache file @param isDurable whether the file must survive a crash of the machine */
   constructor(path: string, isDurable: boolean) {
     using taken = new DisposableStack();
     const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT });
@@ -196,8 +197,7 @@ export class FileTables {
         compareKeys(last, reached) > 0 && (isAround || compareKeys(after, reached) >= 0),
         'its order is damaged',
       );
-      // For a block within which the page begins, only its end is known, so it is of use only if the page begins after its last
-      // record.
+      // If the page begins within a block, the block can only be used if none of its records come after the beginning of the page.
       const isOfUse = !isAround || compareKeys(String(row.last_key), from) <= 0;
       if (isOfUse && !isKept({ after, last })) wanted.set(Number(row.id), last);
       records += (after === reached ? 0 : GAP) + (isAround ? 0 : Number(row.records));
@@ -255,7 +255,7 @@ export class FileTables {
     return links.some((link) => (this.#known.links.get(link) ?? 0) > Number(position));
   }
 
-  /** Removes what has changed. @returns false if that cannot be determined; nothing in the file may then be used */
+  /** Removes the blocks that have changed. @returns false if they cannot be determined; nothing in the file may then be used */
   applyChanges({ keys, resources, position }: Changes & { kind: 'records' }): boolean {
     if (resources.size > 0) return false;
     const { lists, links } = this.#known;

@@ -1,9 +1,9 @@
 /**
- * Caches blocks of complete records in key order, so that a second client that walks a collection gets its pages at almost no
- * cost: compressed blocks, of which a page is one gzip member, and the texts of pages that were requested twice without gzip. Both
- * are in the file of texts of this process; compressed blocks are in memory until they are written there, and in a file that other
- * processes use, too. All keys with the same view share them. A page is used only if the sequence of changes, read in the same
- * snapshot, shows that its blocks are still valid. This module knows neither SQL nor HTTP.
+ * Caches blocks of complete records in key order, so that a second client that walks a collection gets its pages at almost no cost:
+ * compressed blocks, which are joined to one gzip member per page, and the texts of pages that were requested twice without gzip.
+ * Both are in the text file of this process. Compressed blocks are in memory until they are written there, and also in a file that
+ * processes share. All keys with the same view share the blocks. A block is used only if the sequence of changes, read in the same
+ * snapshot as the rest of the page, shows that it is still valid. This module knows neither SQL nor HTTP.
  */
 import { hash } from 'node:crypto';
 import { viewVersion } from '../../compile/blocks-plan.ts';
@@ -28,17 +28,20 @@ import type { BlockListName } from './file-tables.ts';
 import type { BlockCacheFile } from './kept-file.ts';
 import type { CachedText, PlacedText, TextCacheFile } from './text-file.ts';
 
-/** Pages with fewer rows would produce blocks that are too small to be worth caching. */
+/** The minimum number of rows of a page. Smaller pages would produce blocks that are too small to be worth caching. */
 const MIN_ROWS = 64;
-/** Up to this number of rows is read without a separate thread. */
+/** The number of rows up to which the rest of a page is read without a separate thread. */
 const MAX_ROWS_INLINE = 64;
-/** How often a page is planned again if some of its blocks turn out to have changed; then it is read without the cache. */
+/**
+ * The number of attempts to assemble a page if some of its blocks turn out to have changed. After that, it is read without the
+ * cache.
+ */
 const TRIES = 3;
-/** The memory of a block besides its content, in bytes. */
+/** The memory of a block in addition to its content, in bytes. */
 const BLOCK = 500;
-/** The largest number of combinations of role, systems, shape and form whose blocks are cached; one more clears the cache. */
+/** The maximum number of combinations of role, systems, shape and form whose blocks are cached. Exceeding it clears the cache. */
 const MOST_LISTS = 400;
-/** The largest number of pages that are remembered as requested once. */
+/** The maximum number of pages that are remembered as requested once. */
 const MOST_ASKED = 20_000;
 
 const EMPTY = new Uint8Array(0);
@@ -54,9 +57,9 @@ export class BlockCache {
   /** One list for each combination of view, resource and shape. */
   readonly #lists = new Map<string, NamedList>();
   #stamp = '';
-  /** The place in the sequence of changes at which everything in the cache is valid. */
+  /** The position in the sequence of changes at which everything in the cache is valid. */
   #place = NOWHERE;
-  /** The place at which the newest blocks from the file were valid: an older snapshot must not use them. */
+  /** The position at which the newest blocks from the file were valid: an older snapshot must not use them. */
   #newest: Place | undefined;
   #made = 0;
   /** Names of pages without compression that were requested once. */
@@ -82,7 +85,7 @@ export class BlockCache {
     });
   }
 
-  /** The page of a request in the form of gzip; undefined if pages of its kind are not cached. */
+  /** The page of a request as gzip; undefined if pages of its kind are not cached. */
   async gzipPage(request: PageRequest, model: StoreModel, read: ReadOptions): Promise<Page | undefined> {
     if (this.#bytes === 0 || !isCacheable(request, model, read)) return undefined;
     const stamp = viewVersion(model);
@@ -98,8 +101,8 @@ export class BlockCache {
   }
 
   /**
-   * The page of a request without compression, which the caller releases; undefined if texts of such pages are not kept, or if
-   * this one was not requested before: a page that is requested only once is not worth writing.
+   * The uncompressed page of a request, which the caller has to release; undefined if the texts of such pages are not cached, or if
+   * this page has not been requested before, since a page that is requested only once is not worth caching.
    */
   async textPage(request: PageRequest, model: StoreModel, read: ReadOptions): Promise<Page | undefined> {
     const texts = this.#texts;
@@ -108,7 +111,7 @@ export class BlockCache {
     for (let tries = 0; tries < TRIES; tries++) {
       const list = this.#listOf(request, 'text', model, stamp);
       if (!this.#isAskedAgain(request, list)) return undefined;
-      // Starts at the place of the file of compressed blocks, so that the blocks in it remain usable.
+      // Start at the position of the file of compressed blocks, so that the blocks in it remain usable.
       if (this.#place.position === FROM_NOW) this.#place = this.#file?.place(stamp) ?? NOWHERE;
       const page = await this.#readTexts(request, list, stamp, { texts, read });
       if (page === 'changed') continue;
@@ -118,12 +121,12 @@ export class BlockCache {
     return undefined;
   }
 
-  /** Whether texts of such pages are kept. */
+  /** Whether the texts of such pages are cached. */
   cachesTexts(request: PageRequest, model: StoreModel, read: ReadOptions): boolean {
     return this.#texts?.isOff === false && this.#bytes > 0 && isCacheable(request, model, read);
   }
 
-  /** Whether a page was requested before. The first request is remembered. */
+  /** Whether a page was requested before. Remembers the request. */
   #isAskedAgain({ position, limit }: PageRequest, { name }: NamedList): boolean {
     const asked = hash('sha1', JSON.stringify([name.id, limit, beginOf(position)]), 'base64url');
     if (this.#asked.has(asked)) return true;
@@ -141,7 +144,7 @@ export class BlockCache {
     const asking = this.#askingFor(request, named);
     const { blocks } = asking;
     const found = await this.#ask(request, asking, 'deflated', read);
-    // The pages that await a block get its error, if there are any.
+    // A page that awaits a block gets the block's error.
     for (const part of found.parts) {
       if (typeof part !== 'number') Promise.resolve(part.deflated).catch(() => undefined);
     }
@@ -162,7 +165,7 @@ export class BlockCache {
     return { body: EMPTY, ...made, rows: found.rows, more: found.more, last };
   }
 
-  /** The compressed records of blocks, from memory and the file of texts; undefined if that file no longer has some of them. */
+  /** The compressed records of blocks, from memory and the text file; undefined if the file no longer has some of them. */
   async #deflatedOf(
     blocks: readonly CachedBlock[],
     { caller }: ReadOptions,
@@ -198,11 +201,11 @@ export class BlockCache {
     return { deflated: deflatedList(list), release: () => owned.dispose() };
   }
 
-  /** Moves compressed blocks from memory to the file of texts, once the page that contains them was sent. */
+  /** Moves compressed blocks from memory to the text file, after the page that contains them has been sent. */
   async #moveToFile(inMemory: readonly (readonly [CachedBlock, Deflated])[]): Promise<void> {
     const texts = this.#texts;
     if (texts === undefined || texts.isOff || texts.isFull('compressed block')) return;
-    // Another page may have begun to write a block, and one that has changed is of no use.
+    // Skip blocks that another page has begun to write, and blocks that have been removed because of a change.
     const moved = inMemory.filter(([{ list, text }]) => list !== undefined && text === undefined);
     const page = new TextPage();
     for (const [block, { bytes }] of moved) {
@@ -220,10 +223,10 @@ export class BlockCache {
     }
   }
 
-  /** A block whose compressed records are not in the file of texts, or no longer. */
+  /** Handles a block whose compressed records could not be written to the text file, or were dropped from it. */
   #leaveFile(block: CachedBlock): void {
     block.text = undefined;
-    // Memory still has the records of a block that was not written.
+    // If the block was not written, its records are still in memory.
     if (block.inFile !== undefined) this.#blocks.delete(block.id);
   }
 
@@ -236,9 +239,9 @@ export class BlockCache {
     const { list, name } = named;
     const asking = this.#askingFor(request, named);
     const { blocks } = asking;
-    // While its texts are being read or written, a page is read like any other.
+    // While a text of the page is being written, the page is read without the cache.
     if (blocks.some(({ text }) => text?.isWritten === false)) return undefined;
-    // Reading blocks is slower than reading a page, and none of them would be cached.
+    // The file is full, so new blocks would not be cached, and reading blocks is slower than reading a page.
     if (texts.isFull('block') && rowsOf(blocks) < request.limit / 2) return undefined;
     const found = await this.#ask(request, asking, 'text', read);
     const state = this.#follow(found, asking, stamp);
@@ -280,7 +283,7 @@ export class BlockCache {
     return { body: made.body, rows, more, last, release };
   }
 
-  /** The cached blocks of a page, and the place at which the cache is valid. */
+  /** The cached blocks of a page, and the position at which the cache is valid. */
   #askingFor({ position, limit }: PageRequest, { list }: NamedList): CachedPart {
     return { ...list.blocksAfter(beginOf(position), limit), from: this.#place, newest: this.#newest };
   }
@@ -321,7 +324,7 @@ export class BlockCache {
       if (this.#store.readStores === undefined) this.#startOver();
       return 'other';
     }
-    // A place that another page passed without confirming it cannot be found either.
+    // This also discards the cache if another page has passed a position without confirming it.
     const known = [from, newest ?? from].filter(({ position }) => position !== FROM_NOW);
     if (changes.kind === 'records' && !known.every((place) => containsCommit(place, changes))) {
       this.#startOver();
@@ -332,13 +335,13 @@ export class BlockCache {
     return blocks.some(({ list: of }) => of === undefined) ? 'changed' : 'holds';
   }
 
-  /** The block of records that have been read, which may still have to be compressed. */
+  /** Makes a block of records that have been read, and that may still have to be compressed. */
   #blockOf({ bytes: _, deflated, ...read }: ReadBlock): CachedBlock {
     const id = String(++this.#made);
     return { ...read, id, deflated: deflated && Promise.resolve(deflated), list: undefined };
   }
 
-  /** A block whose text was read and will be written. */
+  /** Makes a block whose text has been read, and will be written to the text file. */
   #textBlockOf({ bytes, deflated: _, ...read }: ReadBlock, texts: TextCacheFile): CachedBlock {
     const block: CachedBlock = { ...read, id: String(++this.#made), deflated: undefined, list: undefined };
     if (bytes > 0) block.text = texts.reserveText('block', bytes, () => block.list?.remove(block));
@@ -364,7 +367,7 @@ export class BlockCache {
     if (this.#blocks.get(block.id) === undefined) list.remove(block);
   }
 
-  /** Reads the blocks of a page that are not in memory from the file. */
+  /** Adds the blocks of a page that are not in memory from the file. */
   #fill({ position, limit }: PageRequest, { list, name }: NamedList, stamp: string): void {
     if (this.#file === undefined) return;
     const { after, blocks } = list.blocksAfter(beginOf(position), limit);
@@ -389,7 +392,7 @@ export class BlockCache {
     }
   }
 
-  /** Writes new blocks and changes to the file once the page has been sent. */
+  /** Writes new blocks and changes to the file after the page has been sent. */
   #writeLater(): void {
     if (this.#file === undefined || this.#isWriting) return;
     this.#isWriting = true;
@@ -410,12 +413,12 @@ export class BlockCache {
     this.#file?.noteChanges(FROM_NOW, { kind: 'everything', position, commits: new Map() });
   }
 
-  /** @param since where the changes begin, which is never after the place of the cache */
+  /** @param since where the changes begin, which is never after the position of the cache */
   #apply(since: number, changes: Exclude<Changes, { kind: 'behind' }>): void {
     // If two pages started from the latest change, the second does not report the changes between them.
     const { position } = this.#place;
     if (since === FROM_NOW && position !== FROM_NOW) return;
-    // Changes up to the current position have been noted before.
+    // Changes up to the current position have already been recorded.
     if (changes.kind === 'everything' || changes.position > position) this.#file?.noteChanges(since, changes);
     if (changes.kind === 'everything') this.#clear();
     else {
@@ -431,7 +434,7 @@ export class BlockCache {
 
   #clear(): void {
     for (const { list } of this.#lists.values()) {
-      // Other texts of the file are not those of blocks.
+      // Only the texts of blocks are freed; the file also has other texts.
       for (const { text } of list.clear()) if (text !== undefined) this.#texts?.free(text);
     }
     this.#lists.clear();
@@ -475,18 +478,18 @@ export class BlockCache {
   }
 }
 
-/** What the cache has for a page when its request begins. */
+/** What the cache has of a page when its request begins. */
 interface CachedPart {
   /** Where the page begins. */
   readonly after: string;
   readonly blocks: readonly CachedBlock[];
-  /** The place at which the cache is valid. */
+  /** The position at which the cache is valid. */
   readonly from: Place;
-  /** The place at which the newest blocks from the file are valid. */
+  /** The position at which the newest blocks from the file are valid. */
   readonly newest: Place | undefined;
 }
 
-/** A page that is assembled from texts of the file and texts that were just read, which are one body. */
+/** A page that is assembled to one body from texts of the file and texts that have just been read. */
 class TextPage {
   readonly #read: { readonly from: number; readonly start: number; readonly length: number }[] = [];
   readonly kept: PlacedText[] = [];
@@ -552,11 +555,11 @@ function gapIn(
   return missing <= 0 ? undefined : { from, limit: missing };
 }
 
-/** The memory of a block besides its records, in bytes. */
+/** The memory of a block in addition to its records, in bytes. */
 const overheadOf = ({ after, last, lastKey, links }: CachedBlock): number =>
   BLOCK + bytesOfText(after) + bytesOfText(last) + bytesOfText(lastKey) + 4 * links.length;
 
-/** What determines the form of a record, besides the view. */
+/** What determines the form of a record, in addition to the view. */
 function shapeIdentity(shape: Shape): readonly unknown[] {
   switch (shape.kind) {
     case 'reso':
@@ -569,9 +572,9 @@ function shapeIdentity(shape: Shape): readonly unknown[] {
 }
 
 /**
- * Whether blocks are cached for such a page: one of complete records in key order that contain only their own values and those of
- * agents and offices. URLs of files are signed and expire, so pages with media are not cached. While damage is known, every record
- * must be checked, so nothing is cached.
+ * Whether blocks of such a page are cached: its records must be complete, in key order, and contain only their own values and those
+ * of agents and offices. Pages with media are not cached, because URLs of files are signed and expire. While damage is known,
+ * nothing is cached, because every record must be checked.
  */
 function isCacheable(request: PageRequest, model: StoreModel, { damaged, caller }: ReadOptions): boolean {
   const { query, limit, shape } = request;

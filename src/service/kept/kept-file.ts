@@ -1,9 +1,9 @@
 /**
- * The cache file of blocks next to a store: for collections that do not fit into memory, for the time after a restart, and for all
+ * The cache file of blocks next to a store. It serves collections that do not fit into memory, the time after a restart, and all
  * processes of a machine. It may be deleted, replaced or damaged at any time, and is then recreated. If it cannot be written, one
- * warning is logged and only memory is used, until the file can be written again. It has a rollback journal instead of a
- * write-ahead log, because a process that has a deleted file open would share the log of its successor. This module does not know
- * what blocks consist of.
+ * warning is logged and only memory is used, until the file can be written again. It uses a rollback journal instead of a
+ * write-ahead log, because a process that still has a deleted file open would share the log of the new file. This module does not
+ * know what blocks consist of.
  */
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -25,7 +25,7 @@ import {
 /** The cache file of a store. */
 export interface CacheFileLocation {
   readonly path: string;
-  /** What determines the form of records, besides the store's own settings. */
+  /** What determines the form of records, in addition to the store's own settings. */
   readonly identity: string;
 }
 
@@ -37,7 +37,7 @@ interface KeptFileOptions extends CacheFileLocation, AvailabilityOptions {
 interface Waiting {
   readonly list: BlockListName;
   readonly block: StoredBlock;
-  /** Whether it is valid at the place of the cache in memory. */
+  /** Whether the block is valid at the position of the cache in memory. */
   readonly holds: () => boolean;
 }
 
@@ -48,22 +48,22 @@ type UnwrittenChanges =
   | { readonly kind: 'everything' }
   | { readonly kind: 'since'; readonly since: number; readonly changes: KnownChanges };
 
-/** The version of the file's format and of the texts of pages. */
+/** The version of the format of the file, and of the texts of pages. */
 const FORMAT = 2;
 /** The number of blocks that are written in one turn of the event loop. */
 const AT_ONCE = 16;
-/** The largest number of waiting blocks; beyond it, the oldest are cached only in memory. */
+/** The maximum number of waiting blocks. Beyond it, the oldest ones are cached only in memory. */
 const MOST_WAITING = 2048;
 /** How often a faulty file is recreated. */
 const MOST_FAULTS = 5;
-/** How far a file may exceed a limit that has been lowered. */
+/** By how much a file may exceed a limit that has been lowered. */
 const SPARE = 1.25;
 const SPARE_BYTES = 1024 * 1024;
 
-/** Result codes of SQLite: the file is locked; the file system refuses access. */
+/** Result codes of SQLite if the file is locked, and if the file system refuses access. */
 const BUSY = new Set([5, 6]);
 const ACCESS_DENIED_CODES = new Set([3, 8, 10, 13, 14, 23]);
-/** SQLite's codes for a file that has been renamed, and for one that is too short. */
+/** SQLite's codes for a file that has been renamed, and for a file that is too short. */
 const MOVED = 1032;
 const TOO_SHORT = 522;
 
@@ -78,9 +78,12 @@ export class BlockCacheFile {
   #faults = 0;
   #waiting: Waiting[] = [];
   #pending: UnwrittenChanges | undefined;
-  /** The stamp for which a file with another stamp was replaced: two processes must not keep replacing each other's file. */
+  /**
+   * The stamp for which this process has replaced a file. It replaces a file only once per stamp, so that two processes do not keep
+   * replacing each other's file.
+   */
   #replacedFor = '';
-  /** The position of the file when it could not be brought up to date. */
+  /** The position of the file when it could not be updated. */
   #stuckAt = -1;
 
   constructor({ path, identity, bytes, warn, now }: KeptFileOptions) {
@@ -88,17 +91,16 @@ export class BlockCacheFile {
     this.#bytes = bytes;
     this.#warn = warn;
     this.#availability = new Availability({ warn, now });
-    // Data that was written without waiting for the disk is intact as long as the machine runs.
+    // Data that was written without fsync is intact as long as the machine runs.
     const { boot } = thisMachine();
     this.#isSafe = boot === undefined;
     this.#identity = JSON.stringify([FORMAT, identity, boot]);
   }
 
   /**
-   * The blocks of a page that begins after a key, and the position at which they are valid once the changes have been applied to
-   * them.
-   *
-   * @param position at which everything in memory is valid
+   * The blocks of a page that begins after a key, the position at which they are valid, and the changes that the caller has to
+   * apply to them.
+   * @param memory the position at which everything in memory is valid
    * @param isKept whether the block of a range is in memory
    */
   find(
@@ -118,7 +120,7 @@ export class BlockCacheFile {
     });
   }
 
-  /** Where the blocks of the file are valid; undefined if there is no file with this stamp. */
+  /** The position at which the blocks of the file are valid; undefined if there is no file with this stamp. */
   place(stamp: string): Place | undefined {
     return this.#reading(stamp, (_, { position, commit }) => ({ position, commit }));
   }
@@ -136,8 +138,8 @@ export class BlockCacheFile {
   }
 
   /**
-   * The changes between the places of the file and of memory. A process that is behind the file detects whether the file belongs to
-   * another store.
+   * The changes between the positions of the file and of memory. `unknown` if they are not known, or if the file belongs to another
+   * store.
    */
   #missing(file: Place, memory: Place): KnownChanges | 'unknown' | undefined {
     if (file.position > memory.position || memory.position === FROM_NOW) return undefined;
@@ -148,7 +150,7 @@ export class BlockCacheFile {
     return isKnown ? pending.changes : 'unknown';
   }
 
-  /** Notes changes, which `writeSome` writes to the file. @param since where they begin */
+  /** Records changes, which `writeSome` writes to the file. @param since where the changes begin */
   noteChanges(since: number, changes: Exclude<Changes, { kind: 'behind' }>): void {
     const pending = this.#pending;
     if (this.#availability.isOff || pending?.kind === 'everything') return;
@@ -163,14 +165,14 @@ export class BlockCacheFile {
     }
   }
 
-  /** Queues a block to be written. @param holds whether the block is still valid at the place of the cache in memory */
+  /** Queues a block to be written. @param holds whether the block is still valid at the position of the cache in memory */
   queueBlock(list: BlockListName, block: StoredBlock, holds: () => boolean): void {
     if (this.#availability.isOff) return;
     this.#waiting.push({ list, block, holds });
     if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
   }
 
-  /** Discards the queued blocks, whose stamp differs from that of the blocks that follow. */
+  /** Discards the queued blocks, because the stamp has changed. */
   discardQueue(): void {
     this.#waiting = [];
     this.#pending = undefined;
@@ -179,8 +181,7 @@ export class BlockCacheFile {
 
   /**
    * Writes some of the waiting blocks and changes. If the file is busy, they wait for the next call.
-   *
-   * @param state what everything in memory has in common
+   * @param state the stamp and the position of everything in memory
    * @returns whether there is more to write at once
    */
   writeSome({ stamp, ...place }: FileState): boolean {
@@ -291,7 +292,7 @@ export class BlockCacheFile {
     return tables;
   }
 
-  /** Removes the file. Its disk space is freed off this thread. */
+  /** Removes the file. Another thread frees its disk space. */
   #remove(): void {
     this.#close();
     if (!existsSync(this.#path)) return;
@@ -306,7 +307,7 @@ export class BlockCacheFile {
     try {
       open?.tables.close();
     } catch {
-      // The cache is not worth an error.
+      // A failure of the cache must not cause an error.
     }
   }
 

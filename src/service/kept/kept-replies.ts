@@ -1,8 +1,8 @@
 /**
- * Caches responses: single records and pages, small ones in memory and large ones in the file of texts. A request with the same view
- * and the same wording gets the cached response until the sequence of changes contains one of the records that it was made from, so
+ * Caches responses: single records and pages, small ones in memory and large ones in the text file. A request with the same view
+ * and the same text gets the cached response until the sequence of changes contains one of the records that it was made from, so
  * that a change is visible in the next response (I3). A page of a filter's list is cached for the key that the list belongs to, as
- * long as a request would walk the same list (I5). Only responses that are requested a second time are cached, so that a client that
+ * long as a request would use the same list (I5). Only responses that are requested a second time are cached, so that a client that
  * reads every record once does not evict the others. This module must not know how a response is made.
  */
 import type { StoreModel } from '../../compile/model.ts';
@@ -31,7 +31,7 @@ import { type Basis, isAffected } from './basis.ts';
 import type { CachedText, TextCacheFile } from './text-file.ts';
 
 interface CachedResponse {
-  /** Without its body if that is in the file. */
+  /** The response, without its body if that is in the file. */
   readonly reply: Reply;
   readonly basis: Basis;
   readonly bytes: number;
@@ -39,21 +39,24 @@ interface CachedResponse {
   readonly text?: CachedText;
 }
 
-/** The place of an empty cache. */
+/** The position of an empty cache. */
 const NOWHERE: Place = { position: FROM_NOW, commit: '' };
 
 /** The parts of a session that a response may depend on. */
 type SessionInputs = Pick<Session, 'key' | 'view' | 'model' | 'now'>;
 
 const MOST = { bytes: 16 * 1024 * 1024 };
-/** The total length of the remembered names of requests that have been made once. */
+/** The maximum total length of the remembered names of requests that have been made once. */
 const MOST_ASKED = 512 * 1024;
-/** The largest body that is cached in memory, in bytes, a page of 40 complete listings, and in the file. */
+/** The largest body, in bytes, that is cached in memory (about 40 complete listings), and in the file. */
 const MAX_BODY_IN_MEMORY = 256 * 1024;
 const MAX_BODY_IN_FILE = 16 * 1024 * 1024;
-/** The part of the file that responses may take: clients can vary requests at will, and pages of blocks need room, too. */
+/**
+ * The share of the file that responses may take. It is limited because clients can vary requests at will, and blocks need room,
+ * too.
+ */
 const SHARE = 1 / 2;
-/** The memory of a response besides its body. */
+/** The memory of a response in addition to its body. */
 const RESPONSE_OVERHEAD = 1500;
 
 export class ResponseCache {
@@ -72,7 +75,7 @@ export class ResponseCache {
   #model: StoreModel | undefined;
   /** The commit at which all cached responses are valid; undefined before it is known. */
   #commit: number | undefined;
-  /** The place in the sequence of changes up to which changes have been applied; within an epoch, its position only increases. */
+  /** The position in the sequence of changes up to which changes have been applied. Within an epoch, it only increases. */
   #place = NOWHERE;
   /** The request for changes that is in progress, which concurrent requests share. */
   #following: { readonly commit: number; readonly done: Promise<void> } | undefined;
@@ -95,7 +98,7 @@ export class ResponseCache {
   }
 
   /**
-   * Whether to query the store first, since the response may be cached or should be cached now. If a query is a round trip, only
+   * Whether to query the store first, because the response may be cached or should be cached now. If a query is a round trip, only
    * such requests begin with one; others assume the last known state.
    */
   shouldQueryStoreFirst(exchange: Exchange, { key, view, model }: Omit<SessionInputs, 'now'>): boolean {
@@ -107,9 +110,8 @@ export class ResponseCache {
   }
 
   /**
-   * The cached response to a request, or a new one.
-   *
-   * @param commit the commit that the request's query of the store has seen; undefined: the query does not show what has changed
+   * Returns the cached response to a request, or makes a new one.
+   * @param commit the last commit at the request's query of the store; undefined: the query does not show what has changed
    */
   async getOrMake(
     exchange: Exchange,
@@ -131,17 +133,17 @@ export class ResponseCache {
     if (known !== undefined) return known;
     const { position } = this.#place;
     const reply = await make();
-    // Changes may have been applied in the meantime that the response does not reflect.
+    // In the meantime, changes may have been applied that the response does not reflect.
     const holds = this.#model === model && this.#commit !== undefined && this.#place.position === position;
     if (!holds || !this.#isKeepable(reply)) return reply;
     const name = nameOf(names, reply.basis);
-    // A response that is being written to the file is made like any other.
+    // A response that is still being written to the file is made again.
     const isKept = this.#replies.get(name) !== undefined;
     if (!isKept && this.#isAskedAgain(name)) this.#keep(name, reply, reply.basis);
     return reply;
   }
 
-  /** The cached response, updated with current headers. One that is no longer valid is removed. */
+  /** The cached response with current headers. A response that is no longer valid is removed. */
   async #known(
     exchange: Exchange,
     asker: SessionInputs,
@@ -184,7 +186,7 @@ export class ResponseCache {
     return isRight === true ? [made.body] : undefined;
   }
 
-  /** The age of the first list, the one that the filter found; undefined if a request would no longer walk all of the lists. */
+  /** The age of the first list, which the filter found; undefined if a request would no longer use all of the lists. */
   async #ageOf(lists: readonly UsedList[]): Promise<number | undefined> {
     let first: number | undefined;
     for (const each of lists) {
@@ -219,12 +221,12 @@ export class ResponseCache {
     const changes = await this.#context.store.changesSince(since);
     if (this.#model !== model) return;
     const { position } = this.#place;
-    // If two requests started from the last change, the second result lacks the changes between the two.
+    // If two requests started from the latest change, the second result lacks the changes between them.
     if (since === FROM_NOW && position !== FROM_NOW) return this.#follow(commit);
     if (changes.kind === 'behind') return this.#startOver();
     // The result of a later request has been applied already.
     if (position !== FROM_NOW && changes.position < position) return;
-    // Another commit at the position means that the store was restored without plat.
+    // If another commit is at the position, the store was restored by other means than plat.
     if (changes.kind === 'records' && since !== FROM_NOW && !containsCommit(this.#place, changes)) {
       return this.#startOver();
     }
@@ -282,11 +284,11 @@ export class ResponseCache {
     const text = texts.reserveText('response', bytes, () => this.#replies.delete(name));
     this.#inFile += bytes;
     put([], text);
-    // Not when the client has read the response: a slow one would hold the copy, which no budget counts.
+    // Do not wait until the client has read the response: a slow client would keep the copy in memory, which no budget counts.
     setImmediate(() => void texts.writeTexts(made, [{ text, start: 0 }]));
   }
 
-  /** Whether the file has room for a response, after those that were not read for long have been evicted if need be. */
+  /** Whether the file has room for a response. If necessary, evicts responses that have not been read for long. */
   #hasRoom(bytes: number, texts: TextCacheFile): boolean {
     const fits = (): boolean => this.#inFile + bytes <= texts.limit * SHARE;
     if (!fits()) texts.evictUnused();
@@ -304,7 +306,7 @@ export class ResponseCache {
   }
 }
 
-/** The names of a response, made from everything that it depends on except the model and the records. */
+/** The names of a response in the cache, made from everything that it depends on except the model and the records. */
 interface Names {
   /** The name for every key with the same view. */
   readonly common: string;
@@ -315,7 +317,10 @@ interface Names {
 const nameOf = ({ common, own: ownName }: Names, { lists }: Basis): string =>
   lists === undefined ? common : ownName();
 
-/** A client that accepts gzip gets compressed blocks (kept-blocks.ts) instead of the page that is cached for others. */
+/**
+ * The names of the response to a request. Whether the client accepts gzip is part of them: such a client gets compressed blocks
+ * (kept-blocks.ts) instead of the page that is cached for others.
+ */
 function namesOf(exchange: Exchange, { key, view }: Pick<Session, 'key' | 'view'>): Names {
   const { surface, base, path, query, headers } = exchange;
   const { accept = '', prefer = '', 'odata-version': version = '', 'odata-maxversion': most = '' } = headers;

@@ -1,8 +1,8 @@
 /**
- * A file of texts: of blocks, of compressed blocks, and of large responses. The file has no name, so no other process can open it,
- * and the system removes it with its process: only the memory of the process knows where each text is and whether it is valid. A
- * text that was read is used only if its tag matches (GMAC with a key that only this process knows). Texts are written after the
- * response that contains them was sent. This module does not know what texts consist of, nor what invalidates them.
+ * A file of texts: blocks, compressed blocks, and large responses. The file has no name, so no other process can open it, and the
+ * system removes it when the process ends. Where each text is, and whether it is valid, is known only in the memory of the process.
+ * A text that was read is used only if its tag matches (GMAC with a key that only this process knows). Texts are written after the
+ * response that contains them has been sent. This module does not know what texts consist of, or what invalidates them.
  */
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { closeSync, ftruncateSync, openSync, read, unlinkSync, write } from 'node:fs';
@@ -15,23 +15,23 @@ import { Availability, type AvailabilityOptions } from './availability.ts';
 import { FileSpace } from './file-space.ts';
 
 interface TextFileOptions extends AvailabilityOptions {
-  /** The beginning of its name, which it has only while it is being opened. */
+  /** The beginning of the name that the file has only while it is being opened. */
   readonly path: string;
-  /** The limit of this file and the one of compressed blocks together. */
+  /** The limit of this file and the file of compressed blocks together, in bytes. */
   readonly bytes: number;
-  /** How many of these bytes the other file uses. */
+  /** The number of bytes that the other file uses. */
   readonly taken: () => number;
 }
 
 type TextKind = 'block' | 'compressed block' | 'response';
 
-/** A text of the file, or one that waits to be written. */
+/** A text in the file, or one that waits to be written. */
 export interface CachedText {
   readonly kind: TextKind;
   readonly length: number;
   /** Called when the file no longer has the text. */
   readonly onDrop: () => void;
-  /** Its position; absent until space is allocated. */
+  /** Its position in the file; absent until space is allocated. */
   at?: number;
   tag: bigint;
   isWritten: boolean;
@@ -41,7 +41,7 @@ export interface CachedText {
   usedAt: number;
 }
 
-/** A text, and where it begins in a body. */
+/** A text, and its position in a body. */
 export interface PlacedText {
   readonly text: CachedText;
   readonly start: number;
@@ -64,9 +64,12 @@ const FILLS: Readonly<Record<TextKind, { readonly kinds: readonly TextKind[]; re
 };
 /** The maximum number of bytes of bodies that wait to be written. Texts of further bodies are not kept. */
 const MOST_WAITING = 24 * 1024 * 1024;
-/** Bytes that are written in one call: for larger pieces, Linux allocates memory several times as slowly. */
+/** The number of bytes that are written in one call: for larger pieces, Linux allocates memory several times as slowly. */
 const PIECE = 1024 * 1024;
-/** Milliseconds without a read after which a text may be evicted: earlier, a walk over more than fits would evict its own texts. */
+/**
+ * Milliseconds without a read after which a text may be evicted. If texts were evicted earlier, a walk over more texts than fit
+ * would evict its own.
+ */
 const EVICTABLE_AFTER = 60 * 60 * 1000;
 /** Milliseconds after which a full file is tried again. */
 const FULL_RETRY_INTERVAL = 10 * 60 * 1000;
@@ -81,12 +84,12 @@ export class TextCacheFile {
   readonly #memory = new PageMemory((length) => new ArrayBuffer(length, { maxByteLength: length }));
   readonly #queue = new PromiseQueue();
   readonly #space = new FileSpace();
-  /** The bytes of the file that the texts of each kind have. */
+  /** The bytes that the texts of each kind use in the file. */
   readonly #used: Record<TextKind, number> = { block: 0, 'compressed block': 0, response: 0 };
-  /** The least recently used first. */
+  /** The texts, the least recently used first. */
   readonly #texts = new Set<CachedText>();
   #file: number | undefined;
-  /** Whether the open file is closed once nothing uses it. */
+  /** Whether the file has failed, and is closed once nothing uses it. */
   #isFailed = false;
   #size = 0;
   /** The number of reads and writes in progress. */
@@ -101,24 +104,24 @@ export class TextCacheFile {
     this.#availability = new Availability(options);
   }
 
-  /** Whether a text of this kind did not fit recently, and no space was freed since. */
+  /** Whether a text of this kind recently did not fit, and no space has been freed since. */
   isFull(kind: TextKind): boolean {
     return (
       this.#options.now() - (this.#fullSince.get(kind) ?? Number.NEGATIVE_INFINITY) < FULL_RETRY_INTERVAL
     );
   }
 
-  /** A file that failed is replaced once its last read or write has ended. */
+  /** Whether the file cannot be used. A file that failed is replaced once its last read or write has ended. */
   get isOff(): boolean {
     return this.#availability.isOff || this.#isFailed;
   }
 
-  /** Memory for a page that is made of texts. */
+  /** Allocates memory for a page that is made of texts. */
   newBody(length: number): OwnedBody {
     return this.#memory.body(length);
   }
 
-  /** A text that will be written. */
+  /** Creates a text that will be written. */
   reserveText(kind: TextKind, length: number, onDrop: () => void): CachedText {
     const text = {
       kind,
@@ -134,7 +137,7 @@ export class TextCacheFile {
     return text;
   }
 
-  /** Writes texts of a body, then releases the body. Never fails: a text that could not be written is dropped. */
+  /** Writes texts of a body, then releases the body. Never throws: a text that could not be written is dropped. */
   async writeTexts({ body, release }: OwnedBody, placed: readonly PlacedText[]): Promise<void> {
     if (placed.length === 0 || this.isOff || this.#waiting + body.length > MOST_WAITING) {
       for (const { text } of placed) this.#end(text);
@@ -218,7 +221,7 @@ export class TextCacheFile {
    */
   async readTexts(body: Uint8Array, placed: readonly PlacedText[]): Promise<boolean> {
     const file = this.#file;
-    // Some may have been invalidated since the caller found them.
+    // Texts may have been invalidated since the caller found them.
     if (file === undefined || this.isOff || placed.some(({ text }) => text.isDropped)) return false;
     const now = this.#options.now();
     for (const { text } of placed) {
@@ -257,7 +260,7 @@ export class TextCacheFile {
     return this.#tagOf(body.subarray(start, start + length)) === tag;
   }
 
-  /** The tag of a text. GMAC is five times as fast as a CRC if the processor has instructions for it. */
+  /** Computes the tag of a text. GMAC is five times as fast as a CRC if the processor has instructions for it. */
   #tagOf(text: Uint8Array): bigint {
     const mac = createCipheriv('aes-128-gcm', this.#key, NONCE);
     mac.setAAD(text);
@@ -299,7 +302,7 @@ export class TextCacheFile {
     this.#closeIdle();
   }
 
-  /** The most bytes that texts may take now. */
+  /** The maximum number of bytes that texts may currently take. */
   get limit(): number {
     const { bytes, taken } = this.#options;
     return Math.floor(Math.max(0, Math.min(bytes * SHARE, bytes - taken())));
@@ -317,7 +320,7 @@ export class TextCacheFile {
     return this.#file;
   }
 
-  /** Evicts texts that were not read for long. */
+  /** Evicts texts that have not been read for long. */
   evictUnused(): void {
     const since = this.#options.now() - EVICTABLE_AFTER;
     for (const text of this.#texts) {
@@ -355,7 +358,7 @@ export class TextCacheFile {
     }
   }
 
-  /** Closes the file once no read or write uses its descriptor, which the system may give to another file. */
+  /** Closes the file once no read or write uses its descriptor, because the system may reuse the descriptor for another file. */
   #closeIdle(): void {
     if (this.#busy > 0 || this.#file === undefined) return;
     closeSync(this.#file);
@@ -386,10 +389,10 @@ export class TextCacheFile {
 
 const NONCE = new Uint8Array(12);
 
-/** The bytes of a text and of the comma behind it. */
+/** The number of bytes of a text with the comma after it. */
 const spaceOf = ({ length }: CachedText): number => length + 1;
 
-/** Texts that follow one another in a body, and in the file if they are there. */
+/** Groups texts that follow one another in a body and, if they have been written, also in the file. */
 function contiguousRuns(placed: readonly PlacedText[]): readonly (readonly PlacedText[])[] {
   const runs: PlacedText[][] = [];
   let before: PlacedText | undefined;

@@ -1,6 +1,6 @@
 /**
- * The members of an account (reference: native-v1, Accounts): the fields of a Member or Office that each comes from, what names
- * mean in filters, and the text of an account. It must not know how accounts are read.
+ * The members of an account (reference: native-v1, Accounts): the fields of Member and Office from which each is derived, the
+ * meaning of names in filters, and the text of an account. It must not know how accounts are read.
  */
 import type { Field, Navigation } from '../../dictionary/index.ts';
 import type { NativeName, NativeNames } from '../../query/native/names.ts';
@@ -11,7 +11,7 @@ import { type Expression, type FieldReference, fieldOf, type Literal } from '../
 export const USER_TYPES = ['Member', 'Office'] as const;
 export type UserType = (typeof USER_TYPES)[number];
 
-/** Where the value of a member comes from. */
+/** The origin of the value of a member. */
 type Origin =
   | { readonly kind: 'constant'; readonly text: string }
   /** Fields of the record. For phones, also the type of the phone in each field. */
@@ -95,15 +95,18 @@ interface AccountField {
   readonly via: readonly Navigation[];
 }
 
-/** The name under which the store returns the value: an office has fields of the same names as its members. */
+/**
+ * The name under which the store returns a value. It distinguishes fields of the office from fields of the member with the same
+ * name.
+ */
 export const valueName = (name: string, of: 'record' | 'office'): string =>
   of === 'office' ? `Office/${name}` : name;
 
-/** Where the value of a member comes from. Names come from requests, so properties that every object inherits are excluded. */
+/** The origin of the value of a member. Names come from requests, so properties that every object inherits are excluded. */
 const originOf = (type: UserType, name: string): Origin | undefined =>
   Object.hasOwn(ACCOUNT[type], name) ? ACCOUNT[type][name] : undefined;
 
-/** The fields, of those that the key sees, that a member of an account comes from. */
+/** The fields from which a member of an account is derived, as far as the key sees them. */
 export function accountFields(schema: Schema, type: UserType, name: string): AccountField[] {
   const origin = originOf(type, name);
   const schemaOfType = schema.of(type);
@@ -129,7 +132,7 @@ export function accountFields(schema: Schema, type: UserType, name: string): Acc
   }
 }
 
-/** The names that are valid in filters and selections of accounts, as they apply to one of the two resources. */
+/** The names that are valid in filters and selections of accounts, and their meanings for one of the two resources. */
 export function accountNames(schema: Schema, type: UserType): NativeNames {
   return {
     collection: 'accounts',
@@ -213,7 +216,7 @@ export function accountText(record: FlatAccount, selected: ReadonlySet<string> |
   return JSON.stringify(account);
 }
 
-/** The values that a member is made of, by the names under which the store returns them. */
+/** The names under which the store returns the values of a member. */
 function valuesOf(origin: Origin): readonly string[] {
   switch (origin.kind) {
     case 'fields':

@@ -35,7 +35,7 @@ interface BoundAccounts {
   readonly asked: NativeRequest;
 }
 
-/** The rows of one kind that match the filter, and how fresh the list of them is. */
+/** The rows of one kind that match the filter, and the freshness of their list. */
 interface FilteredSource {
   readonly source: MergedSource;
   readonly index: PageAnswer['index'];
@@ -55,7 +55,7 @@ const visibleTypes = ({ session }: NativeExchange): UserType[] =>
 export const accounts = (request: RoutedExchange): Promise<Reply> =>
   accountPage(request, bindAccounts(request));
 
-/** `/v1/accounts/by/office/<key>`: the members of an office, also if the key does not see the office itself. */
+/** `/v1/accounts/by/office/<key>`: the members of an office, even if the key does not see the office itself. */
 export function accountsOfOffice(request: RoutedExchange, office: string): Promise<Reply> {
   const understood = bindAccounts(request).flatMap(({ type, names, asked }): BoundAccounts[] => {
     const found = request.session.view.schema.of(type).findField('OfficeKey');
@@ -105,7 +105,7 @@ async function accountPage(request: RoutedExchange, understood: readonly BoundAc
 const selectedOf = ({ selection }: NativeRequest): ReadonlySet<string> | undefined =>
   selection.all ? undefined : new Set(selection.names);
 
-/** The freshness of both lists together: the state of the first, the age of the older. */
+/** The freshness of both lists together: the state of the first list, and the age of the older one. */
 const freshness = (narrowed: readonly FilteredSource[]): PageAnswer['index'] => ({
   state: narrowed[0]?.index.state ?? 'none',
   age: Math.max(...narrowed.map(({ index }) => index.age)),
@@ -129,8 +129,8 @@ export async function account(request: RoutedExchange, key: string): Promise<Rep
 }
 
 /**
- * Applies the filter of the client: as in every collection, all pages come from the list that its first request found (specification
- * 8).
+ * Applies the filter of the client. As in every collection, all pages come from the list that the first request with the filter
+ * found (specification 8).
  */
 async function applyFilter(request: NativeExchange, { type, asked }: BoundAccounts): Promise<FilteredSource> {
   const { context, session } = request;

@@ -107,7 +107,7 @@ function walkPageAt(asked: NativeRequest, step: WalkStep): WalkPage | undefined 
 interface RecordPage {
   readonly query: Pick<RecordQuery, 'resource' | 'under' | 'part'>;
   readonly shape: Shape;
-  /** The number of rows of a page without `_limit`; undefined: all rows. */
+  /** The number of rows of a page if the request has no `_limit`; undefined: all rows. */
   readonly usual: number | undefined;
 }
 
@@ -219,8 +219,8 @@ export async function listing(request: RoutedExchange, key: string): Promise<Rep
 
 /**
  * Reads a listing.
- * @param shape absent: only its key, to check that the listing exists
- * @throws PlatError `recordNotFound`, the same for a hidden listing as for one that is not there (I4)
+ * @param shape absent: reads only its key, to check that the listing exists
+ * @throws PlatError `recordNotFound`, the same for a hidden listing as for a missing one (I4)
  */
 export async function readListing(
   request: NativeExchange,

@@ -1,4 +1,6 @@
-/** The filter-index cache (specification 8): the lists of records that filters found. It must not know what a filter is. */
+/**
+ * The filter-index cache (specification 8), which keeps the lists of records that filters found. It must not know what a filter is.
+ */
 import { hash, randomBytes } from 'node:crypto';
 import { PlatError } from '../../errors/index.ts';
 import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
@@ -9,13 +11,13 @@ import { LookChanged } from '../../store/store.ts';
 /** The records that a filter found at its first request, as ids in the order of that request. */
 export type FilterIndex = KeptList;
 
-/** The key, and a text that is equal for equal filters. */
+/** Identifies a list: the key, and a text that is equal for equal filters. */
 export interface FilterListName {
   readonly key: string;
   readonly text: string;
 }
 
-/** The list that a page was taken from. A later request uses it to ask whether it would still get the same list. */
+/** The list that a page was taken from. With it, a later request can check whether it would still use the same list. */
 export interface UsedList {
   /** The key that the list belongs to. */
   readonly key: string;
@@ -62,14 +64,12 @@ interface CacheLimits {
 
 type Find = () => Promise<Omit<FilterIndex, 'id'>>;
 
-/**
- * What a request does with a list that it has just made, before it is known whether that list or that of another process is kept.
- */
+/** Called with a list that has just been made, before it is known whether this list or that of another process is kept. */
 type Begin = (index: FilterIndex) => void;
 
 /**
- * The memory of a list besides its ids: its name, its id, its promise, and the objects and table slots around them. An empty list,
- * and one that is still being built, uses as much.
+ * The memory of a list in addition to its record ids: its name, its id, its promise, and the objects and table slots around them.
+ * An empty list, and one that is still being built, also uses this much.
  */
 export const LIST_OVERHEAD = 800;
 
@@ -77,9 +77,9 @@ export const LIST_OVERHEAD = 800;
 const SWEEP_EVERY = 60_000;
 
 /**
- * Keeps the list of records that a filter found, so that later pages of the same key with the same filter walk the same list for
- * ten minutes. When memory runs short, the key whose lists use the most loses its least recently used one. If several processes
- * serve a store, the list in the store counts for all of them, and this cache has a copy.
+ * Keeps the list of records that a filter found, so that later pages of the same key with the same filter are taken from the same
+ * list for ten minutes. If memory runs short, the key whose lists use the most memory loses its least recently used list. If
+ * several processes serve a store, all of them use the list in the store, and this cache has a copy of it.
  */
 export class FilterIndexCache implements SizedCache {
   readonly #limits: CacheLimits;
@@ -117,11 +117,10 @@ export class FilterIndexCache implements SizedCache {
   }
 
   /**
-   * The list of a filter: the one that is kept, or a new one.
-   *
-   * @param find returns the ids from one snapshot, and the order they are in
-   * @param begin passed by a request that is probably the first with its filter: the page then begins before it is known whether
-   * another process keeps a list. If one does, that list is used
+   * Returns the list of a filter: the kept one, or a new one.
+   * @param find returns the record ids from one snapshot, and their order
+   * @param begin passed by a request that is probably the first with its filter: it starts to read the page before it is known
+   * whether another process has a list. If another process has one, that list is used instead
    */
   async getOrMake(list: FilterListName, find: Find, begin?: Begin): Promise<Found> {
     if (this.#limits.milliseconds === 0) {
@@ -161,8 +160,7 @@ export class FilterIndexCache implements SizedCache {
   }
 
   /**
-   * Whether a request would walk this list now; if so, the list counts as used.
-   *
+   * Checks whether a request would currently use this list, and if so, counts the list as used.
    * @returns its age in seconds, or undefined
    */
   async ageOf({ key, name, id }: UsedList): Promise<number | undefined> {
@@ -187,7 +185,7 @@ export class FilterIndexCache implements SizedCache {
     return this.getOrMake({ key, text: JSON.stringify([index.id, order]) }, find);
   }
 
-  /** Removes expired lists, here and in the store. */
+  /** Removes expired lists from this cache and from the store. */
   async sweep(): Promise<void> {
     this.#swept = this.#clock.now();
     for (const [key, { entries }] of this.#lists) {
@@ -239,7 +237,7 @@ export class FilterIndexCache implements SizedCache {
     const { ids, order, openWindow } = await find();
     const index: FilterIndex = { id: newId(), ids, order, openWindow };
     if (shared === undefined || index.ids.byteLength > bytes) return { index, made, state: 'fresh' };
-    // If another process stored a list first, that list counts.
+    // If another process has stored a list first, that list is used.
     const age = Math.max(0, this.#clock.now() - made);
     begin?.(index);
     const winner = await shared.keepList(name, index, { age, milliseconds, bytes });
@@ -272,7 +270,7 @@ export class FilterIndexCache implements SizedCache {
     while (this.#bytes > this.#limits.bytes) this.#makeRoom();
   }
 
-  /** Drops the least recently used list of the key whose lists take the most. */
+  /** Drops the least recently used list of the key whose lists use the most memory. */
   #makeRoom(): void {
     let greediest: [string, KeyLists] | undefined;
     for (const each of this.#lists) {
@@ -304,12 +302,12 @@ function ignoreAbandonment(error: unknown): undefined {
   if (!isDisconnected && !(error instanceof LookChanged)) throw error;
 }
 
-/** A UUID of Node would remain the dozen strings from which it was joined, 400 bytes. */
+/** A random id. V8 keeps a UUID of Node as the dozen strings from which it was concatenated, which take 400 bytes. */
 const newId = (): string => randomBytes(16).toString('base64url');
 
 /**
- * The name of a list, which has the same length for all filters; the part before the dot is the same for all lists of a key. Lists
- * that plat 0.1.0 shares, which are always in key order, have names of another form.
+ * The name of a list. It has the same length for all filters, and the part before the dot is the same for all lists of a key. The
+ * names of lists that plat 0.1.0 stores, which are always in key order, have another format.
  */
 function nameOf({ key, text }: FilterListName): string {
   return `${hash('sha256', key, 'base64url').slice(0, 22)}.${hash('sha256', `${key}\n${text}`, 'base64url')}`;

@@ -1,7 +1,7 @@
 /**
  * Reads a page of a collection for both interfaces: directly from the store or, if the client sent a filter or search, from the
- * list of records that the filter found when the key first requested it (specification 8). It must not know how a request is
- * written or how its response is wrapped.
+ * list of records that the filter found when the key first requested it (specification 8). It must not know the syntax of requests
+ * or the envelope of responses.
  */
 import { hash } from 'node:crypto';
 import { parseEntryNumber } from '../../compile/events-plan.ts';
@@ -19,9 +19,9 @@ import { waitUntilSettled, windowOf } from './window.ts';
 
 /** The page that a request is for. */
 export interface PageOptions {
-  /** The key of the request: its requests share the lists of their filters. */
+  /** The id of the key. Requests of one key share the lists of their filters. */
   readonly keyId: string;
-  /** Names a walk that begins at a certain moment: it uses no list that is older, and shares its lists with no other walk. */
+  /** Names a walk that begins at a certain time: it uses no older list, and shares its lists with no other walk. */
   readonly walk?: string | undefined;
   readonly query: RecordQuery;
   readonly limit: number;
@@ -41,11 +41,11 @@ export interface PageOptions {
 
 export interface PageAnswer {
   readonly page: Page;
-  /** How many records match, independent of the page. */
+  /** The number of records that match, regardless of the page. */
   readonly count?: number | undefined;
-  /** The skip token of the next page, before `skipTokenOf`; absent on the last one. */
+  /** The skip token of the next page, before `skipTokenOf`; absent on the last page. */
   readonly next?: string | undefined;
-  /** Whether the rows come from a cached list, and its age in seconds. */
+  /** Whether the rows come from a filter's list, and the age of the list in seconds. */
   readonly index: { readonly state: 'fresh' | 'cached' | 'none'; readonly age: number };
   /** Whether the window ends in the future, so that records may still enter it. */
   readonly openWindow: boolean;
@@ -65,10 +65,10 @@ export interface PageReadContext {
 const NO_ROWS: Page = { body: new Uint8Array(0), rows: 0, more: false };
 const NO_INDEX = { index: { state: 'none', age: 0 }, openWindow: false } as const;
 
-/** The response of a collection of which nothing was ever stored. */
+/** The response for a collection of which nothing was ever stored. */
 export const NOTHING_STORED: PageAnswer = { page: NO_ROWS, count: 0, ...NO_INDEX };
 
-/** Ids beyond the size of the page that are read as well, since some records may no longer exist. */
+/** The number of ids that are read in addition to the page size, because some of the records may no longer exist. */
 const SPARE = 500;
 
 export function readPage(reading: PageReadContext, options: PageOptions): Promise<PageAnswer> {
@@ -92,8 +92,8 @@ export function indexHeaders({
 }
 
 /**
- * The ids that a filter matches now, in the order of the query. For a window, the ids are read once no record can enter it any more
- * (I2).
+ * Reads the ids of the records that match a filter now, in the order of the query. For a window, waits until no further record can
+ * enter it (I2).
  *
  * @throws PlatError `windowNotSettled`, `queryTimedOut`
  */
@@ -165,16 +165,16 @@ async function readFromList(reading: PageReadContext, options: PageOptions): Pro
   return { page, count, next, index: { state, age }, openWindow: index.openWindow, basis };
 }
 
-/** A page that is read while the processes that share lists agree on one. */
+/** A page that is read while the processes that share lists determine which list is kept. */
 interface FirstPage {
   begin(index: FilterIndex): void;
-  /** The page that is being read; undefined if it is of another list than the one that is kept. */
+  /** The page that is being read; undefined if another list than the one in use was kept. */
   of(index: FilterIndex): Promise<Page> | undefined;
 }
 
 /**
- * Starts to read the first page of a walk, which is probably the first request with its filter. For a window, this is not done: it
- * may have to wait for a horizon that another process has already waited for.
+ * Starts to read the first page of a walk, which is probably the first request with its filter. For a window, this is not done,
+ * because it may have to wait for a horizon that another process has already waited for.
  */
 function firstPage(reading: PageReadContext, options: PageOptions): FirstPage | undefined {
   const isStart = options.token === undefined || options.token === '';

@@ -71,10 +71,10 @@ function boundOf({ operator, left, right, ...rest }: Comparison): Window | undef
   }
 }
 
-/** A window, in the form in which the use of a key records it. */
+/** A window, in the form in which the usage of a key records it. */
 export const windowText = ({ from, to }: Window): string => `${from ?? ''}/${to ?? ''}`;
 
-/** How far ahead a client's clock may be, in milliseconds. A window that ends later than that is taken to be unbounded. */
+/** How far ahead a client's clock may be, in milliseconds. A window that ends even later is considered unbounded. */
 const MAX_CLOCK_AHEAD = 60_000;
 
 /** How long a request waits for the end of its window, and how often it checks, in milliseconds. */
@@ -83,16 +83,15 @@ const INTERVAL = 25;
 
 /** The part of a window that a response covers. */
 export interface WindowCut {
-  /** Only records with an earlier timestamp. Canonical. */
+  /** The response has only records with an earlier timestamp. Canonical. */
   readonly until: string;
   readonly by: FieldReference;
 }
 
 /**
- * Waits for the end of a window that ends slightly in the future, as happens if the client's clock is ahead. Such a client begins
- * its next window at its own bound, so the response must not omit anything that is written until then: it waits, or it ends at the
- * horizon and links to the rest.
- *
+ * Waits for the end of a window that ends slightly in the future, which happens if the client's clock is ahead. Such a client
+ * begins its next window at the upper bound of this one, so it must not miss anything that is written before that bound: the
+ * response waits for it, or it ends at the horizon and links to the rest.
  * @param carried where an earlier page of the same walk was cut
  * @returns where to cut the response, if its window ends too far ahead to wait for
  */
@@ -110,7 +109,7 @@ export async function waitOrCut(
   for (let waited = 0; ; waited += INTERVAL) {
     const { now, settled } = await store.horizon();
     if (end <= now || end > now + MAX_CLOCK_AHEAD) return undefined;
-    // A window that begins only now, such as that of a link to the rest, contains too little to be cut again.
+    // A window that has just begun, such as that of a link to the rest, contains too little to be cut again.
     const isWorthWaiting = end <= now + MAX_WAIT - waited || from > now - MAX_WAIT;
     if (waited >= MAX_WAIT || !isWorthWaiting) return { until: timestampFrom(settled), by: window.by };
     await clock.sleep(INTERVAL);
@@ -124,8 +123,9 @@ export function beforeCut(filter: Expression | undefined, { until, by }: WindowC
 }
 
 /**
- * Waits until no further record can enter the window (I2): every writer that may still use a timestamp before its end has finished,
- * and, if it ends slightly in the future, the clock has reached its end. A window that ends later is answered at once.
+ * Waits until no further record can enter the window (I2): until every writer that may still use a timestamp before its end has
+ * finished, and, if it ends slightly in the future, until the clock has reached its end. A window that ends later is answered at
+ * once.
  *
  * @returns whether the window is open, that is, ends in the future
  * @throws PlatError `windowNotSettled`, `windowAhead` if that takes too long

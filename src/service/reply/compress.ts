@@ -1,20 +1,20 @@
-/** Compresses bodies. It must not know what is in them. */
+/** Compresses response bodies. It must not know their content. */
 import type { Transform } from 'node:stream';
 import { constants, createBrotliCompress, createGzip, createZstdCompress } from 'node:zlib';
 import { PageMemory } from '../../store/read/page-memory.ts';
 import type { Encoding } from '../http/negotiation.ts';
 
-/** Smaller bodies fit into one packet without compression. */
+/** The minimum size of a compressed body; smaller ones fit into one packet without compression. */
 const SMALLEST = 1400;
-/** The largest chunk of output: every chunk costs a round trip to another thread. */
+/** The maximum size of a chunk of output. Chunks are large because each costs a round trip to another thread. */
 const LARGEST_PIECE = 512 * 1024;
-/** The compression ratio to expect. */
+/** The expected compression ratio. */
 const SHARE = 4;
 
 /**
  * A compressor at a level that takes much less time than reading the page; higher levels would cost more than they save.
  *
- * @param size bytes to compress
+ * @param size the number of bytes to compress
  * @param chunkSize bytes of its output that have memory of their own
  */
 function compressor(encoding: Encoding, size: number, chunkSize: number): Transform {
@@ -44,8 +44,7 @@ interface Encoded {
 const memory = new PageMemory((length) => new ArrayBuffer(length, { maxByteLength: length }));
 
 /**
- * A body in the encoding of the response, as one member, compressed on another thread; undefined if it stays as it is. The parts
- * are not joined first.
+ * Compresses a body on another thread, as one member, without joining its parts first; undefined if the body stays uncompressed.
  */
 export async function compressBody(
   encoding: Encoding | undefined,

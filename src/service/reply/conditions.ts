@@ -1,4 +1,4 @@
-/** Conditional requests and ranges of bytes (RFC 9110, 13 and 14). This module must not know what the bytes are. */
+/** Conditional requests and byte ranges (RFC 9110, 13 and 14). This module must not know what the bytes are. */
 import { hash } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
 import type { Reply } from '../exchange.ts';
@@ -18,9 +18,8 @@ function hasTag(header: string, tag: string): boolean {
 }
 
 /**
- * Whether the client has the content with this tag already (`If-None-Match`).
- *
- * @throws PlatError `preconditionFailed` for a version other than that of `If-Match`, which OData compares weakly, too
+ * Whether the client already has the content with this tag (`If-None-Match`).
+ * @throws PlatError `preconditionFailed` if `If-Match`, which OData compares weakly, too, names another version
  */
 export function clientHasVersion(
   { 'if-match': wanted, 'if-none-match': known }: RequestHeaders,
@@ -30,7 +29,10 @@ export function clientHasVersion(
   return known !== undefined && hasTag(known, etag);
 }
 
-/** The reply, or 304 with its headers except the type if the client has the content already. @throws PlatError as `clientHasVersion` */
+/**
+ * The reply, or 304 with its headers except the type if the client already has the content.
+ * @throws PlatError as in `clientHasVersion`
+ */
 export function replyOrNotModified(asked: RequestHeaders, reply: Reply): Reply {
   const { etag } = reply.headers;
   if (etag === undefined || !clientHasVersion(asked, etag)) return reply;
@@ -49,7 +51,7 @@ const RANGE = /^\s*bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i;
 const WHOLE: RequestedRange = { kind: 'whole' };
 
 /**
- * @param size bytes of the file
+ * @param size the size of the file in bytes
  * @param tag the tag of the file
  */
 export function rangeOf(headers: RequestHeaders, size: number, tag: string): RequestedRange {
@@ -67,8 +69,8 @@ export function rangeOf(headers: RequestHeaders, size: number, tag: string): Req
 }
 
 /**
- * Whether `If-Range` is satisfied. A client joins a part to what it has only if both are identical byte by byte, which a weak tag
- * does not assert.
+ * Whether `If-Range` is satisfied. A client may join a range to the part that it has only if the file is identical byte by byte,
+ * which a weak tag does not assert.
  */
 const satisfiesIfRange = (condition: string | undefined, tag: string): boolean =>
   condition === undefined || (condition.trim() === tag && !tag.startsWith('W/'));

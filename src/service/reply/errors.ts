@@ -2,7 +2,7 @@
 import { PlatError } from '../../errors/index.ts';
 import { JSON_TYPE, type Reply } from '../exchange.ts';
 
-/** Whether a path lies where the native interface is, in this version or another. */
+/** Whether a path is one of the native interface, in this version or another. */
 export const isNativePath = (path: string): boolean => /^\/v\d+(?:[/?]|$)/.test(path);
 
 const errorReply = (
@@ -39,16 +39,19 @@ export function resoError(error: PlatError, headers: Readonly<Record<string, str
 }
 
 /**
- * The largest number of distinct damages to remember. A store has few, because their messages name the kind of damage and not its
- * place.
+ * The maximum number of distinct damages to remember. A store has few, because messages name the kind of damage and not its
+ * location.
  */
 const MOST = 100;
 
-/** The damages that have been logged: every request that reads a damaged record meets the same one. */
+/**
+ * The damages that have been logged. Every request that reads a damaged record fails in the same way, so each damage is logged
+ * once.
+ */
 export class LoggedDamages {
   readonly #messages = new Set<string>();
 
-  /** Whether an error is a damage that this method has seen before. */
+  /** Whether an error is a damage that has been logged before. Remembers a new one. */
   wasLogged(error: unknown): boolean {
     if (!(error instanceof PlatError) || error.code !== 'storeDamaged') return false;
     if (this.#messages.has(error.message)) return true;

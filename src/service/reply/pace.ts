@@ -1,6 +1,6 @@
 /**
- * Disconnects clients that read their responses too slowly or not at all: the unread bytes would fill the memory and hold a
- * connection of the store. This module sees only bytes and times, no requests.
+ * Disconnects clients that read their responses too slowly or not at all: unread bytes would fill the memory and occupy a
+ * connection to the store. This module sees only bytes and times, no requests.
  */
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -11,7 +11,9 @@ export interface PaceLimits {
   readonly seconds: number;
 }
 
-/** How many bytes that were written to a socket the system has not taken yet; undefined once the socket is closed. */
+/**
+ * The number of bytes that were written to a socket and that the system has not accepted yet; undefined once the socket is closed.
+ */
 export type Queued = () => number | undefined;
 
 /** One response that is being sent. */
@@ -28,15 +30,15 @@ export interface Sender {
 
 interface Sending {
   taken: number;
-  /** Returns the bytes that wait, and how many waited at the last check. */
+  /** Returns the number of waiting bytes; `waited` is their number at the last check. */
   left: Queued | undefined;
   waited: number;
-  /** When bytes began to wait, or when the client was last found fast enough; undefined while none wait. */
+  /** When bytes began to wait, or when the client was last found to be fast enough; undefined while no bytes wait. */
   since: number | undefined;
   readonly cut: () => void;
 }
 
-/** How often each client is checked in its window of seconds. */
+/** The number of checks of each client within `seconds`. */
 const LOOKS = 4;
 
 export class Pace {

@@ -1,6 +1,6 @@
 /**
- * The `Date` of every response. Clients begin their next update window there, less a few seconds, so it is a promise like the end
- * of a window (I2): no later commit uses a timestamp before it, even if the clock is set back. The date is therefore never ahead of
+ * The `Date` of every response. Clients begin their next update window a few seconds before it, so it is a promise like the end of
+ * a window (I2): no later commit uses a timestamp before it, even if the clock is set back. The date is therefore never ahead of
  * the horizon that the store has saved. While another process writes and the horizon cannot advance, the date lags behind the
  * clock.
  */
@@ -8,11 +8,11 @@ import type { Clock } from '../../shared/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { PROMISE_VALIDITY } from '../../store/write/commit-timestamps.ts';
 
-// All in milliseconds. How long before the end of a promise the next one is requested, while responses are sent:
+// All times are in milliseconds. How long before the end of a promise the next one is requested, while responses are sent:
 const RENEWED_BEFORE = 500;
 /** How far the date may lag behind the clock before a response waits for a new promise. */
 const MAX_LAG = 5000;
-/** How long responses then wait, how long in a store that has never made a promise, and how often they check. */
+/** How long a response then waits, how long it waits in a store that has never saved a promise, and how often it checks. */
 const MAX_WAIT = 2000;
 const FIRST_MAX_WAIT = 30_000;
 const INTERVAL = 5;
@@ -24,7 +24,7 @@ export class PromisedDate {
   #last = Number.NEGATIVE_INFINITY;
   #renewing: Promise<boolean> | undefined;
   #waiting: Promise<void> | undefined;
-  /** Whether a wait has ended without a new promise; no response waits again before there is one. */
+  /** Whether a wait has ended without a new promise. No response waits again until there is one. */
   #isInVain = false;
 
   constructor(store: Pick<Store, 'now' | 'horizon'>, clock: Pick<Clock, 'sleep'>) {
@@ -32,7 +32,7 @@ export class PromisedDate {
     this.#clock = clock;
   }
 
-  /** Milliseconds since 1970. */
+  /** The date of a response now, in milliseconds since 1970. */
   async now(): Promise<number> {
     const now = await this.#store.now();
     if (this.promised(now) !== undefined) return now;
@@ -41,7 +41,7 @@ export class PromisedDate {
     if (now - this.#standsUntil <= MAX_LAG) return Math.min(now, this.#standsUntil);
     const isFirst = this.#standsUntil <= PROMISE_VALIDITY;
     const renewed = this.#awaitNext(isFirst ? FIRST_MAX_WAIT : MAX_WAIT);
-    // A writer that held up one response for so long would hold up the others as well.
+    // A writer that has delayed one response for this long would delay the others as well.
     if (isFirst || !this.#isInVain) await renewed;
     const later = await this.#store.now();
     return (

@@ -1,7 +1,7 @@
 /**
- * Writes a stream of server-sent events (HTML, 9.2). It requests the next text when the client has read those before it, so that a
- * slow client, or one with thousands of events ahead of it, holds one text in memory. The stream ends with its key, and soon after
- * the service begins to close. It must not know what the events say.
+ * Writes a stream of server-sent events (HTML, 9.2). It requests the next text when the client has read the previous ones, so that
+ * a client that is slow, or thousands of events behind, has only one text in memory. The stream ends when its key becomes invalid,
+ * and soon after the service begins to close. It must not know what the events mean.
  */
 import type { EventReply, KeyStatus } from '../exchange.ts';
 import { abortResponse, bodyStreamOf, flushHead, type HttpResponse, writeHead } from '../http/server.ts';
@@ -10,7 +10,7 @@ import { type CommonHeaderValues, commonHeaders, type SendMonitor } from './send
 export interface EventTimes {
   /** Milliseconds without an event after which the client gets a comment, so that proxies do not close the connection as idle. */
   readonly beat: number;
-  /** Milliseconds between two checks, while there are no events, whether the client may still see them. */
+  /** Milliseconds between two checks, while there are no events, whether the client may still see events. */
   readonly look: number;
   /** Milliseconds for which the result of such a check is trusted. */
   readonly trust: number;
@@ -19,7 +19,7 @@ export interface EventTimes {
 /** A line that clients ignore. */
 const COMMENT = ':\n\n';
 
-/** Bytes that may wait for a client at a time. */
+/** The maximum number of bytes that wait for a client. */
 const SLICE = 128 * 1024;
 
 interface Streaming {
@@ -33,7 +33,7 @@ interface Streaming {
 /**
  * Resolves when the client has disconnected, when its key or session has ended, when the events end, or when the service closes.
  *
- * @returns bytes that were written
+ * @returns the number of bytes that were written
  */
 export async function sendEvents(
   response: HttpResponse,
@@ -70,14 +70,14 @@ export async function sendEvents(
       holds(0);
       sender.reportRead(slice.length, false);
     }
-    // The system has taken all bytes, so no memory is charged any more.
+    // The system has accepted all bytes, so no memory is charged any more.
     holds(0);
   };
   const writeAll = async (): Promise<void> => {
     for await (const text of events(until)) {
       const now = await currentStatus();
       const shown = now === 'stands' ? text : now === 'unknown' ? away : undefined;
-      // The stream ends rather than skip an event: the client reconnects and says which event it saw last.
+      // The stream ends rather than skip an event: the client reconnects and reports the last event that it received.
       if (shown === undefined || until.aborted) return;
       await write(shown);
     }
@@ -103,7 +103,7 @@ export async function sendEvents(
 
 const alwaysValid = (): Promise<KeyStatus> => Promise.resolve('stands');
 
-/** The standing of the key, cached for some milliseconds. */
+/** The status of the key, cached for some milliseconds. */
 function cachedStatus(standing: () => Promise<KeyStatus>, milliseconds: number): () => Promise<KeyStatus> {
   // The key was valid when the request began.
   let asked = performance.now();

@@ -1,4 +1,4 @@
-/** Writes a reply: its headers, and its body, plain or compressed. It must not know what the body says. */
+/** Writes a reply: its headers, and its body, plain or compressed. It must not know the content of the body. */
 import { ServerResponse } from 'node:http';
 import { finished, type Writable } from 'node:stream';
 import { gzipMember } from '../../shared/gzip-member.ts';
@@ -8,7 +8,7 @@ import { bodyStreamOf, type HttpResponse, writeHead, writeQueueOf } from '../htt
 import { compressBody } from './compress.ts';
 import type { Sender } from './pace.ts';
 
-/** What the headers of every response are made from. */
+/** The values from which the headers of every response are made. */
 export interface CommonHeaderValues {
   readonly requestId: string;
   /** Milliseconds since 1970 on the clock that assigns timestamps to records (I2). */
@@ -19,11 +19,11 @@ export interface CommonHeaderValues {
   readonly isOfOperator?: boolean;
 }
 
-/** Pages of any origin may read responses: what protects the data is the token, which browsers do not send on their own. */
+/** Pages of any origin may read responses. The data is protected by the token, which browsers do not send by themselves. */
 const FOR_ALL_ORIGINS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' };
 
 /**
- * On the admin port, a session is a cookie. No other origin may therefore read, embed or frame a response, and content that is
+ * On the admin port, a session is a cookie. Therefore, no other origin may read, embed or frame a response, and content that is
  * opened directly runs no scripts.
  */
 const FOR_OWN_ORIGIN = {
@@ -48,7 +48,7 @@ export function commonHeaders({
   return Object.assign(headers, isOfOperator ? FOR_OWN_ORIGIN : FOR_ALL_ORIGINS);
 }
 
-/** The `Date` header of a moment, in whole seconds. */
+/** The `Date` header of a time, in whole seconds. */
 function dateText(now: number): string {
   const second = Math.floor(now / 1000);
   if (second !== lastDate.second) lastDate = { second, text: new Date(now).toUTCString() };
@@ -57,17 +57,15 @@ function dateText(now: number): string {
 
 let lastDate = { second: Number.NaN, text: '' };
 
-/** Other content is compressed already, or requested too rarely to be worth it. */
+/** The compressible media types. Other content is already compressed, or requested too rarely to be worth it. */
 const COMPRESSIBLE = /^(?:application\/(?:json|xml)|text\/|image\/svg)/;
 
 /** Whether a body of this type is compressed for clients that accept an encoding. */
 export const isCompressible = (type: string): boolean => COMPRESSIBLE.test(type);
 
-/**
- * The account that the bytes of a response are charged to while they are sent, and the watch over how fast the client reads them.
- */
+/** Charges the bytes of a response to an account while they are sent, and monitors how fast the client reads them. */
 export interface SendMonitor {
-  /** Sets how many bytes in memory wait for the client. */
+  /** Sets the number of bytes in memory that wait for the client. */
   holds(bytes: number): void;
   readonly sender: Sender;
 }
@@ -81,15 +79,15 @@ interface SendOptions {
   readonly spent: () => void;
 }
 
-/** Bytes that are written at a time, so that the pace of the client can be observed. */
+/** The number of bytes that are written at a time, so that the pace of the client can be observed. */
 const SLICE = 128 * 1024;
-/** Parts of a smaller body are joined, since one write costs less than several. */
+/** The parts of a smaller body are joined, because one write costs less than several. */
 const SMALL = 16 * 1024;
 
 /**
  * Writes a reply. Resolves when all of it has been written, or the client has disconnected.
  *
- * @returns bytes of the body that were sent
+ * @returns the number of bytes of the body that were sent
  */
 export async function send(
   response: HttpResponse,
@@ -99,7 +97,7 @@ export async function send(
 ): Promise<number> {
   // A range applies to the uncompressed bytes of a file.
   const isPart = reply.headers['content-range'] !== undefined;
-  // Of a stream of events, only the head is written here (for HEAD); a stream has no length and is never compressed.
+  // For a stream of events, only the head is written here (for HEAD); a stream has no length and is never compressed.
   const isStream = hasEvents(reply);
   const canCompress = isCompressible(reply.headers['content-type'] ?? '') && !isPart && !isStream;
   const { bytes: plain, isGzip } = bytesIn(reply.body);
@@ -135,7 +133,7 @@ function bytesIn(parts: readonly BodyPart[]): {
 
 const sizeOf = (body: readonly Uint8Array[]): number => body.reduce((sum, part) => sum + part.length, 0);
 
-/** Writes a body: all at once if the length of the write queue can be observed, otherwise in slices. */
+/** Writes a body: at once if the length of the write queue can be observed, otherwise in slices. */
 async function writeBody(
   response: HttpResponse,
   body: readonly Uint8Array[],
@@ -177,7 +175,7 @@ function* slicesOf(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
 /** Resolves when the operating system has accepted the whole response, or never will. */
 function whenWritten(response: Writable): Promise<void> {
   return new Promise((resolve) => {
-    // A response that is not closed yet always closes in the end; `finished` costs several times as much.
+    // A response that is not closed yet will eventually emit `close`. `finished` would cost several times as much.
     if (response instanceof ServerResponse && !response.destroyed) response.once('close', resolve);
     else finished(response, { readable: false }, () => resolve());
   });

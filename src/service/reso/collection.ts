@@ -74,7 +74,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
   checkRelated(bound.expansions, size.rows);
   const found = await collectionOf(request, path);
   exchange.timings.start('store');
-  // A client that pages with `$skip` follows no links.
+  // A client that pages with `$skip` does not follow links.
   const cut =
     skip === 0 ? await waitOrCut(context, bound.filter, carriedWindowEnd(exchange.query)) : undefined;
   // The link to the rest of a cut response has another filter, so its changes are not tracked.
@@ -168,8 +168,8 @@ async function readCollection(
 }
 
 /**
- * Rejects a position from which changes have been removed: entries after a number are complete only if every one of them is still
- * stored. This is checked after the entries have been read, because they may be compacted in the meantime.
+ * Rejects a position after which changes have been removed: the entries after a number are complete only if all of them are still
+ * stored. This is checked after the entries have been read, because entries may be removed in the meantime.
  *
  * @throws PlatError `eventsGone`
  */
@@ -186,8 +186,8 @@ async function requireKnownChanges({ context }: ResoRequest, since: number): Pro
 }
 
 /**
- * What the next link says about a window that is cut: where it is cut or, after the last page up to the cut, a term that requests
- * the rest.
+ * The options of the next link for a window that is cut: where it is cut or, on the last page before the cut, a filter term that
+ * requests the rest.
  */
 const restOf = ({ until, by }: WindowCut, isRest: boolean): Pick<NextPage, 'term' | 'windowEnd'> =>
   isRest ? { term: `${by.field.name} ge ${until}` } : { windowEnd: until };
@@ -198,7 +198,7 @@ function isWalk({ root, steps }: CollectionPath, { filter, search, order }: Coll
   return everything && steps.length === 0 && root.resource.resource.name === 'Property';
 }
 
-/** The walk or window that a page belongs to; none for a page of a search or in another order than that of the keys. */
+/** The walk or window that a page belongs to; none for a page of a search, or for a page that is not in key order. */
 function walkPageAt(
   { root, steps }: CollectionPath,
   { filter, search, order, selection }: CollectionQuery,

@@ -1,4 +1,4 @@
-/** The keys of the records that a delta returns: as values of a filter, and those that match one. */
+/** Keys of records in a delta: as values of a filter, and those of the records that match a filter. */
 import { plainShape, type RecordQuery } from '../../compile/read.ts';
 import { keyField } from '../../dictionary/index.ts';
 import type { CollectionQuery } from '../../query/request.ts';

@@ -1,7 +1,7 @@
 /**
- * The current state of records that may have changed. Those that the key sees and that match are returned whole, as they are now;
- * the others are returned as removed: `deleted` if the key no longer sees them, `changed` if it does. It must not know why they may
- * have changed.
+ * Reads the current state of records that may have changed. Records that the key sees and that match the query are returned
+ * complete. All others are returned as removed: with the reason `deleted` if the key no longer sees them, otherwise `changed`. It
+ * must not know why they may have changed.
  */
 import type { RecordQuery } from '../../compile/read.ts';
 import { keyField } from '../../dictionary/index.ts';

@@ -1,6 +1,6 @@
 /**
- * The records that may have changed since a position in the sequence of changes: those that the sequence names, and those that
- * navigate to records that it names. It must not know what their current state is.
+ * Finds the records that may have changed since a position in the sequence of changes: the records that the sequence names, and
+ * those that navigate to records that it names. It must not know their current state.
  */
 import { keyField } from '../../dictionary/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
@@ -13,7 +13,7 @@ import type { DeltaPlace, DeltaState } from './delta-token.ts';
 import { deltaLink } from './next-page.ts';
 import type { ResoRequest } from './resource-request.ts';
 
-/** The largest number of chunks of the sequence that one request reads. */
+/** The maximum number of chunks of the sequence that one request reads. */
 const MOST_PARTS = 10;
 
 /** What every step of a delta needs. */
@@ -24,15 +24,15 @@ export interface DeltaContext {
   readonly size: number;
 }
 
-/** Some records that may have changed, and where the delta continues after them. */
+/** Records that may have changed, and where the delta continues after them. */
 interface Step {
   readonly keys: readonly string[];
   readonly next: DeltaPlace;
-  /** Whether no further change is known. */
+  /** Whether no further change follows. */
   readonly isLevel: boolean;
 }
 
-/** The error for a position whose later changes are no longer all stored; it names the address of the whole collection. */
+/** The error for a position after which some changes are no longer stored. It names the URL of the whole collection. */
 export const deltaGone = ({ exchange }: ResoRequest): PlatError =>
   platError('deltaGone', {}, { goOn: { kind: 'address', address: deltaLink(exchange) } });
 
@@ -132,7 +132,8 @@ async function readFeed(
 }
 
 /**
- * The condition that a record navigates to one of the changed records; if the link is not known, that it navigates to any record.
+ * The condition that a record navigates to one of the changed records; if the link does not contain their keys, that it navigates
+ * to any record.
  */
 function isLinkedToChanged(
   { request }: DeltaContext,

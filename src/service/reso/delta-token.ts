@@ -1,7 +1,7 @@
 /**
  * Delta tokens: a client's position in the sequence of changes, encrypted with the store's secret. A token is valid only for the
  * key that received it and for the options of its link. It reveals nothing to its holder: the numbers of the sequence would show
- * how much is written that the key does not see. It must not know what a delta is.
+ * how many changes the key does not see. It must not know what a delta is.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { type FeedPosition, parsePosition, positionText } from '../../store/changes/change-feed.ts';
@@ -10,17 +10,17 @@ import { type FeedPosition, parsePosition, positionText } from '../../store/chan
 export interface DeltaPlace {
   readonly position: FeedPosition;
   /**
-   * How many changes from the position up to `upTo` have been processed, although records that navigate to a changed record remain:
-   * those after the key `after`.
+   * Progress within changes: the next `count` changes, up to `upTo`, have been processed, except for records with keys after
+   * `after` that navigate to a changed record.
    */
   readonly rest?: { readonly upTo: FeedPosition; readonly count: number; readonly after: string } | undefined;
 }
 
 /** The content of a token. */
 export interface DeltaState extends DeltaPlace {
-  /** A name for what the key could see when the walk began. */
+  /** Identifies what the key could see when the walk began. */
   readonly view: string;
-  /** A page size that the client preferred; it applies until the end of the delta. */
+  /** The page size that the client preferred, which applies until the end of the delta. */
   readonly pageSize?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface DeltaState extends DeltaPlace {
 export interface DeltaSeal {
   readonly secret: string;
   readonly keyId: string;
-  /** The resource and the options that the link keeps. */
+  /** The resource and the options that the link retains. */
   readonly query: string;
 }
 
@@ -36,13 +36,13 @@ const CIPHER = 'aes-256-gcm';
 const NONCE = 12;
 const TAG = 16;
 
-/** Contents are padded to a multiple of this many characters: their length would show how long the numbers are. */
+/** Contents are padded to a multiple of this number of characters, because their length would reveal the length of the numbers. */
 const FILLED = 64;
 
 const encryptionKey = ({ secret, keyId }: DeltaSeal): Buffer =>
   createHmac('sha256', secret).update(`delta\n${keyId}`).digest();
 
-/** Encrypts a position. The token differs each time: two equal tokens would show that nothing at all was written. */
+/** Encrypts a position. The token differs each time, because two equal tokens would reveal that nothing at all was written. */
 export function sealDelta(seal: DeltaSeal, { position, rest, view, pageSize }: DeltaState): string {
   const places = [position, ...(rest === undefined ? [] : [rest.upTo])].map(positionText);
   const content = JSON.stringify([view, pageSize ?? 0, rest?.after ?? '', rest?.count ?? 0, ...places]);

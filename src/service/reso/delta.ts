@@ -1,6 +1,6 @@
 /**
- * A page of a delta: what has changed in a collection since a walk through it (OData 4.01 protocol, 11.3; JSON format 4.01, 15). It
- * must not know how the changed records are found, or how tokens are made.
+ * Answers requests for a page of a delta: what has changed in a collection since a walk through it (OData 4.01 protocol, 11.3; JSON
+ * format 4.01, 15). It must not know how the changed records are found, or how tokens are made.
  */
 import { platError } from '../../errors/index.ts';
 import { bindOptions } from '../../query/odata/query.ts';
@@ -54,7 +54,7 @@ export async function delta(request: ResoRequest, path: CollectionPath): Promise
   const link = deltaLink(exchange, token);
   const head = contextMember(request, `#${query.resource.name}${contextFields(query)}/$delta`);
   const between = removed.length > 0 && rows > 0 ? ',' : '';
-  // Nulls are always included: a null may be the change.
+  // Nulls are always included, because a null may be the change.
   const applied = preferenceHeaders(
     { ...preferences, omitNulls: false },
     pageSizeApplied(preferred, following),
@@ -87,7 +87,7 @@ function bindQueryOfLink(
   }
 }
 
-/** Rows of a page: the preferred number, within the limits of the surface and of what can be read with the expansions. */
+/** The number of rows of a page: the preferred number, within the limits of the surface and of the expansions. */
 function pageSizeOf(
   { exchange }: ResoRequest,
   { expansions }: CollectionQuery,

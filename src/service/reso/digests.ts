@@ -1,7 +1,7 @@
 /**
  * Digests of ranges of a collection, with which a replica verifies that its copy is equal (docs/replication.md). They are computed
- * from the responses that the key gets when it reads the collection, so they reveal nothing about a record or field that it may not
- * see.
+ * from the responses that the key gets when it reads the collection, so they reveal nothing about records or fields that the key
+ * may not see.
  */
 import { PlatError, platError } from '../../errors/index.ts';
 import { bindOptions, type SystemOption } from '../../query/odata/query.ts';
@@ -12,7 +12,7 @@ import { jsonReply, queryContext, type Reply, signingFor } from '../exchange.ts'
 import { nextLink, pageSize } from './next-page.ts';
 import { type ResoRequest, requireJson } from './resource-request.ts';
 
-/** The largest number of ranges in one response, and the milliseconds after which no further range is begun. */
+/** The maximum number of ranges in one response, and the milliseconds after which no further range is begun. */
 const MOST_RANGES = 64;
 const MAX_DURATION = 1000;
 

@@ -11,7 +11,7 @@ import { textOfRecords } from './written-values.ts';
 
 export interface Enumerations {
   readonly members: ReadonlyMap<string, readonly LookupMember[]>;
-  /** The same for the same members. */
+  /** Identifies the members: equal if they are equal. */
   readonly id: string;
 }
 

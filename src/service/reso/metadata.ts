@@ -40,8 +40,8 @@ export async function metadata(request: ResoRequest): Promise<Reply> {
 }
 
 /**
- * The format of `$metadata`. The floor plan interface offers XML only. Clients of OData 4.0 send the Accept header of their record
- * requests here too, but read only XML, since JSON came with 4.01; they get JSON only through `$format`.
+ * The format of `$metadata`. The floor plan interface offers XML only. Clients of OData 4.0 send the same Accept header as in
+ * requests for records, but can only read XML, because JSON was introduced in 4.01. They get JSON only through `$format`.
  */
 function formatOf(request: ResoRequest, version: CsdlVersion): Format {
   const { exchange, options } = request;

@@ -6,10 +6,13 @@ import type { Exchange } from '../exchange.ts';
 import { linkQuery } from '../http/posted-query.ts';
 import type { Paging } from '../surface.ts';
 
-/** Where the response to a window that ends in the future was cut (paging/window.ts); it applies to the whole walk. */
+/**
+ * The option with the time at which the response to a window that ends in the future was cut (paging/window.ts). It applies to the
+ * whole walk.
+ */
 const WINDOW_END = 'windowend';
 
-/** The delta token of a walk whose changes are tracked; the last page returns it. */
+/** The option with the delta token of a walk whose changes are tracked. The last page returns the token. */
 const TRACKED_SINCE = 'trackedsince';
 
 /** Options of the request that a next link replaces or omits. */
@@ -32,12 +35,12 @@ export interface NextPage {
   readonly windowEnd?: string | undefined;
   readonly trackedSince?: string | undefined;
   readonly top?: number | undefined;
-  /** A page size that the client preferred; it applies to the whole walk (OData 4.01 protocol, 8.2.8.5). */
+  /** The page size that the client preferred, which applies to the whole walk (OData 4.01 protocol, 8.2.8.5). */
   readonly maxPageSize?: number | undefined;
 }
 
 /**
- * The address of the next page: every option of the request except `$skip`, as the client sent it, with the token of the last row
+ * The URL of the next page: every option of the request except `$skip`, as the client sent it, and the token of the last row
  * (specification 2.3).
  */
 export function nextLink(exchange: Exchange, page: NextPage): string {
@@ -55,13 +58,12 @@ export function nextLink(exchange: Exchange, page: NextPage): string {
   return linkTo(exchange, kept, added.join('&'));
 }
 
-/** The options of a request that its later changes depend on, as the client sent them. */
+/** The options of a request that also determine its later changes, as the client sent them. */
 export const queryOfDelta = (query: string): string => pairsWithout(OF_THE_WALK, query).join('&');
 
 /**
- * The address of the changes of a collection or, without a token, of the whole collection.
- *
- * @param token is valid in a URL without encoding
+ * The URL of the changes of a collection or, without a token, of the whole collection.
+ * @param token needs no percent-encoding
  */
 export function deltaLink(exchange: Exchange, token?: string): string {
   const end = token === undefined ? '' : `$deltatoken=${token}`;
@@ -91,7 +93,7 @@ export function carriedPageSize(query: string): number | undefined {
   return Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
-/** Where the walk is cut, from the link of an earlier page. Canonical. */
+/** The time at which the walk is cut, from the link of an earlier page. Canonical. */
 export function carriedWindowEnd(query: string): string | undefined {
   const value = carriedOption(query, WINDOW_END);
   return value === undefined ? undefined : canonicalTimestamp(value);

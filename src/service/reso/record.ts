@@ -59,8 +59,8 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
 }
 
 /**
- * The custom fields of a record. They are not in an entity set, but exist only below their record: a list with one element, or none
- * if the key does not see the resource.
+ * The custom fields of a record. They are not in an entity set, but exist only below their record. The response is a list with one
+ * element, or with none if the key does not see the resource.
  */
 export async function customFields(request: ResoRequest, path: CustomPath): Promise<Reply> {
   const { exchange, options, session } = request;

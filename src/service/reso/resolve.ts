@@ -19,11 +19,11 @@ export interface FoundCollection {
   readonly kind: 'collection';
   readonly resource: Resource;
   readonly under?: Parent | undefined;
-  /** Whether nothing was ever stored of the resource, so that it has no tables. */
+  /** Whether no record of the resource was ever stored, so that it has no tables. */
   readonly isBare: boolean;
 }
 
-/** What a path leads to: a record, nothing at the end of a to-one navigation, or a collection. */
+/** What a path leads to: a record, nothing (at the end of a to-one navigation), or a collection. */
 type Resolved =
   | { readonly kind: 'record'; readonly target: Target }
   | { readonly kind: 'nothing' }

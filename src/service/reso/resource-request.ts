@@ -28,7 +28,9 @@ export interface ResoRequest extends AuthenticatedExchange {
   readonly numbersAsText: boolean;
 }
 
-/** How much of the information that a client could compute itself the response contains (OData JSON format 4.01, 3.1). */
+/**
+ * The metadata levels: how much information that a client could compute itself a response contains (OData JSON format 4.01, 3.1).
+ */
 const METADATA_LEVELS = ['minimal', 'full', 'none'] as const;
 type MetadataLevel = (typeof METADATA_LEVELS)[number];
 
@@ -75,7 +77,7 @@ export function closeCollection(link: {
   return members === '' ? ']}' : `],${members}}`;
 }
 
-/** The same query with the key of each record added, which a client needs to apply a delta. */
+/** Adds the key of each record to the selection of a query. A client needs it to apply a delta. */
 export function withKeySelected(query: CollectionQuery): CollectionQuery {
   const { resource, selection } = query;
   const key = keyField(resource);
@@ -89,7 +91,7 @@ export const plainText = (text: string, headers: Readonly<Record<string, string>
   body: [text],
 });
 
-/** @throws PlatError `notAcceptable` when `$format` or Accept excludes JSON */
+/** @throws PlatError `notAcceptable` if `$format` or Accept excludes JSON */
 export function requireJson({ options, exchange }: ResoRequest): void {
   negotiate({ options, exchange }, ['application/json']);
 }

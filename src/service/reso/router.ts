@@ -1,6 +1,6 @@
 /**
- * The paths of the RESO interface and their handlers: to add a kind of path, add it to `ResourcePath` and a row here and in
- * `description/reso-paths.ts`; neither table compiles without it.
+ * The paths of the RESO interface and their handlers: to add a kind of path, add it to `ResourcePath`, and add a row here and in
+ * `description/reso-paths.ts`. Neither table compiles without the row.
  */
 import { parseResourcePath, type ResourcePath } from '../../query/odata/resource-path.ts';
 import type { AuthenticatedExchange, Reply } from '../exchange.ts';
@@ -28,7 +28,8 @@ const answer = <K extends Kind>(kind: K, request: ResoRequest, path: PathOf[K]):
 export function answerReso(asked: AuthenticatedExchange, rawPath: string): Promise<Reply> | Reply {
   asked.exchange.timings.start('parse');
   const request = resoRequest(asked);
-  // Many clients add a slash after a root that ends with one, or after a path. No key is empty, so additional slashes are ignored.
+  // Many clients add a slash to a root that already ends with one, or to a path. No key is empty, so additional slashes are
+  // ignored.
   const normalizedPath = rawPath.split('/').filter(Boolean).join('/');
   const [, digestResource] = DIGESTS.exec(normalizedPath) ?? [];
   if (digestResource !== undefined) return digests(request, digestResource);

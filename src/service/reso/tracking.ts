@@ -1,6 +1,6 @@
 /**
- * Walks whose changes are tracked (OData 4.01 protocol, 8.2.8.7 and 11.3): which collections can be tracked, where the delta of a
- * walk begins, and what its token is bound to. It must not know how a delta is read.
+ * Tracks the changes of walks (OData 4.01 protocol, 8.2.8.7 and 11.3): determines which collections can be tracked, where the delta
+ * of a walk begins, and what its token is bound to. It must not know how a delta is read.
  */
 import { hash } from 'node:crypto';
 import { tracksChanges } from '../../access/index.ts';
@@ -32,9 +32,8 @@ export const isEntitySet = ({ root, steps }: CollectionPath): boolean =>
 
 /**
  * The tracking of the walk that a page belongs to; undefined if it was not requested, or if the changes of the query cannot be
- * tracked, in which case the preference is not applied. The delta begins before the first page is read.
- *
- * @throws PlatError `deltaTokenInvalid` for a link that was changed
+ * tracked, in which case the preference is not applied. The position at which the delta begins is read before the first page.
+ * @throws PlatError `deltaTokenInvalid` if the link was modified
  */
 export async function trackingOf(
   request: ResoRequest,
@@ -74,7 +73,7 @@ export const dependencesIn = ({ model, view }: Session, query: CollectionQuery):
     joins: model.settings.agentsFrom === 'records',
   });
 
-/** What a token is bound to. @param options those that the link keeps */
+/** What a token is bound to. @param options the options that the link retains */
 export function sealOf(
   { context, session }: Pick<ResoRequest, 'context' | 'session'>,
   { resource }: CollectionPath,
@@ -86,7 +85,7 @@ export function sealOf(
 }
 
 /**
- * A name for everything besides the records that determines what a key sees of a query. If the name differs, a copy may differ
+ * Identifies everything except the records that determines what a key sees of a query. If it changes, a copy may be outdated
  * although no record has changed.
  */
 export function viewName({ key, model, view }: Session, { resource, expansions }: CollectionQuery): string {

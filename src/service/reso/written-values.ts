@@ -1,7 +1,7 @@
 /**
- * The values of records in the form that a response needs: the ready texts of records contain the values of lookups and JSON numbers,
- * where a service may be configured to return enumeration members, and a client may request numbers as strings
- * (`IEEE754Compatible=true`: OData JSON format 4.01, 3.2). A response that needs neither is not touched.
+ * Converts the values of records to the form that a response needs. The ready texts of records contain the strings of lookups and
+ * JSON numbers, but a service may be configured to return enumeration members, and a client may request numbers as strings
+ * (`IEEE754Compatible=true`: OData JSON format 4.01, 3.2). A response that needs neither is not changed.
  */
 import { type Field, memberName, type Resource } from '../../dictionary/index.ts';
 import type { Computed, Expansion } from '../../query/request.ts';
@@ -9,14 +9,14 @@ import { typeOf } from '../../query/tree.ts';
 import type { DeflatedList } from '../../shared/gzip-member.ts';
 import { type BodyPart, isDeflated, type Session } from '../exchange.ts';
 
-/** What decides on the form of values. */
+/** What determines the form of values. */
 interface ValueForm {
   readonly session: Pick<Session, 'view'>;
   /** Whether the client requests numbers of the types Edm.Int64 and Edm.Decimal as strings. */
   readonly numbersAsText?: boolean;
 }
 
-/** What the value of a member is: values of a lookup, numbers, or records of another resource. */
+/** How to convert the value of a member: as values of a lookup, as numbers, or as records of another resource. */
 type Rule =
   | { readonly kind: 'values'; readonly nameOf: (value: string) => string }
   | { readonly kind: 'numbers' }
@@ -30,7 +30,7 @@ interface RecordStructure {
   readonly expansions: readonly Expansion[];
 }
 
-/** Whether the texts of records are returned as they are. */
+/** Whether the texts of records are returned as they are stored. */
 export const usesStoredForm = ({ session, numbersAsText = false }: ValueForm): boolean =>
   !session.view.enumerations && !numbersAsText;
 
@@ -94,7 +94,7 @@ function rulesOf(form: ValueForm, { resource, computed = [], expansions }: Recor
 /** The types that `$metadata` declares as Edm.Int64 and Edm.Decimal. */
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'decimal']);
 
-/** A JSON number. */
+/** Matches a JSON number. */
 const NUMBER = /-?\d+(?:\.\d+)?(?:[Ee][+-]?\d+)?/y;
 
 /** An object or list that is being scanned. */
