@@ -7,7 +7,7 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const TIMESTAMP =
   /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,12}))?)?(?:Z|([+-])(\d{2}):(\d{2}))$/;
 /**
- * Matches a timestamp that is canonical already, if its day and time exist. Most sources send such timestamps, and the full
+ * Matches a timestamp that is already canonical, if its day and time exist. Most sources send such timestamps, and the full
  * analysis takes five times as long.
  */
 const PLAIN_TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(?!000Z)\d{3}(?:\d{0,2}[1-9])?)?Z$/;
@@ -20,15 +20,15 @@ function isDay(year: number, month: number, day: number): boolean {
   return day <= (DAYS[month - 1] ?? 0) + (leap ? 1 : 0);
 }
 
-/** The text itself if it is a day of the calendar, `YYYY-MM-DD`; else undefined. */
+/** The text itself if it is a day of the calendar, `YYYY-MM-DD`; otherwise undefined. */
 export function canonicalDate(text: string): string | undefined {
   const match = DATE.exec(text);
   return match !== null && isDay(Number(match[1]), Number(match[2]), Number(match[3])) ? text : undefined;
 }
 
 /**
- * An ISO 8601 timestamp with `Z` or an offset, as UTC with `Z`; its fraction as `fractionText` writes it. Undefined for
- * anything else, including a time without zone or outside the years 1 to 9999.
+ * Converts an ISO 8601 timestamp with `Z` or an offset to UTC with `Z`, with a fraction as `fractionText` writes it. Undefined for
+ * anything else, including a time without a zone or outside the years 1 to 9999.
  */
 export function canonicalTimestamp(text: string): string | undefined {
   const match = TIMESTAMP.exec(text);

@@ -31,7 +31,7 @@ export interface CustomFieldDeclaration {
   readonly group: string;
   /** The current name; group and label together are the LocalName `GROUP: FIELD`. */
   readonly label: string;
-  /** As for the fields of a declared resource. */
+  /** As in a declared resource. */
   readonly type: string;
   readonly lookup?: string;
   /** The visibility class of the field; docs/roles.md lists the standard classes. */
@@ -44,7 +44,7 @@ export interface LookupDeclaration {
   readonly values: readonly string[];
 }
 
-/** What an operator adds to the standard dictionary. */
+/** An operator's additions to the standard dictionary. */
 export interface Declarations {
   readonly resources?: readonly ResourceDeclaration[];
   readonly customFields?: readonly CustomFieldDeclaration[];
@@ -62,8 +62,8 @@ const PLAIN_TEXT = /^(?=.*\S)[^\p{Cc}\p{Cs}\uFFFE\uFFFF]+$/u;
 const DEFAULT_CLASS = 'private';
 
 /**
- * The dictionary with an operator's additions.
- * @throws PlatError `usage` that names the declaration at fault
+ * Extends the dictionary with an operator's declarations.
+ * @throws PlatError `usage` that names the invalid declaration
  */
 export function declare(standard: Dictionary, declarations: Declarations): Dictionary {
   const lookups = new Map(standard.lookups);
@@ -91,7 +91,7 @@ export function declare(standard: Dictionary, declarations: Declarations): Dicti
   return { resources, lookups };
 }
 
-/** The longest text in a search table: longer ones would make its rows as wide as the records that it is read instead of. */
+/** The length of the longest text in a search table: longer texts would make its rows as wide as those of the records. */
 const LONGEST_SEARCHED = 255;
 
 function withSearchField(resources: ReadonlyMap<string, Resource>, path: string): Resource {
@@ -147,7 +147,7 @@ class Additions {
     return this.#names.has(name.toLowerCase());
   }
 
-  /** The name of the field with this LocalName. */
+  /** The API name of the field with this LocalName. */
   fieldWithLocalName(group: string, label: string): string | undefined {
     return this.#localNames.get(localName(group, label));
   }
@@ -217,9 +217,8 @@ const TIMESTAMP = 'ModificationTimestamp';
 const OPEN = 'open';
 
 /**
- * The dictionary with an operator's own resources. They are stored, timestamped, queried and published like any other. A role may
- * read one if it may read all resources or lists it.
- *
+ * Extends the dictionary with an operator's own resources. They are stored, timestamped, queried and published like any other. A
+ * role may read such a resource if it may read all resources or lists it.
  * @throws PlatError `usage` that names the invalid declaration
  */
 function declareResources(
@@ -293,10 +292,10 @@ function makeResource(
  * replica can read update windows without loss.
  */
 export const REPLICA_TIMESTAMP = 'ReplicaModificationTimestamp';
-/** The source's ModificationTimestamp, in a replica that returns its own under that name. */
+/** The source's ModificationTimestamp, in a replica that returns its own timestamp under that name. */
 export const SOURCE_TIMESTAMP = 'SourceModificationTimestamp';
 
-/** The dictionary with a replica's timestamp in every resource. */
+/** Adds a replica's timestamp to every resource of a dictionary. */
 export function withReplicaTimestamp(
   dictionary: Dictionary,
   name: typeof REPLICA_TIMESTAMP | typeof SOURCE_TIMESTAMP,

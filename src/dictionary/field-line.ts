@@ -1,4 +1,6 @@
-/** The notation of the field tables: a line, and the types in it, which declarations also use. */
+/**
+ * The notation of the field tables: their lines, and the types in them, which declarations also use.
+ */
 import type { JoinedFrom, ScalarType } from './types.ts';
 
 /** One line of a field table, before names are resolved. */

@@ -72,8 +72,7 @@ const rowOfMediaKind = (kind: MediaKind): ListingPartRow | undefined =>
 
 /**
  * The listing's timestamp that moves when one of its records changes; undefined if only ModificationTimestamp moves.
- *
- * @param kind of a medium; null: a photo
+ * @param kind the kind of a medium; null: a photo
  */
 export function changeTimestampOf(resource: string, kind: MediaKind | null): string | undefined {
   return resource === 'Media'

@@ -48,7 +48,7 @@ function parseParentLink(resource: string, column: string): ParentLink | undefin
   return undefined;
 }
 
-/** The default index in addition to the key, for replication, which reads changes by their timestamp. */
+/** The default index in addition to that of the key, for replication, which reads changes by their timestamp. */
 export const BY_TIMESTAMP: readonly SearchIndex[] = [{ fields: ['ModificationTimestamp'], covers: [] }];
 
 /** Parses `City, ListPrice + BedroomsTotal, LivingArea; PostalCode`. */

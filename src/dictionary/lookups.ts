@@ -1,15 +1,15 @@
 /**
- * The values of lookups: the texts that stand for the same value, and the names that values have if the lookup is an OData
+ * The values of lookups: the texts that represent the same value, and the names that values have if the lookup is an OData
  * enumeration type (RESO Data Dictionary 2.0, enumerations). An enumeration member has the name that the dictionary defines for its
- * value, or else the value itself. A value that is not a simple identifier (CSDL 17.2) is encoded as one: each other character
- * becomes an escape such as `_x0020_`, so that the value can be decoded without a table.
+ * value; without one, it has the value itself. A value that is not a simple identifier (CSDL 17.2) is encoded as one: each other
+ * character becomes an escape such as `_x0020_`, so that the value can be decoded without a table.
  */
 import { createHash } from 'node:crypto';
 import type { Lookup } from './types.ts';
 
 /**
- * The texts that stand for the same value of a lookup: the given one first, then the others that records may contain (the standard
- * value, the name in enumerations of older servers). A text that is not a value of the lookup stands only for itself.
+ * The texts that represent the same value of a lookup: first the given one, then the others that records may contain (the standard
+ * value, the name in enumerations of older servers). A text that is not a value of the lookup represents only itself.
  */
 export function spellingsOf(lookup: Lookup | undefined, text: string): readonly string[] {
   const value = lookup?.spellings.get(text);
@@ -40,7 +40,7 @@ export function identifierOf(text: string): string {
   return `${name.slice(0, 90)}_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
 }
 
-/** The text that an identifier encodes. */
+/** Decodes an identifier. */
 const textOfIdentifier = (name: string): string =>
   name.replace(ESCAPE, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 

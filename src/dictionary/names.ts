@@ -38,7 +38,7 @@ export function keyField({ name, key, fields }: Resource): Field {
   return field;
 }
 
-/** The navigation of a resource by its own name or, for a listing, by one of the other names. */
+/** Finds the navigation of a resource by its own name or, for a listing, by one of the other names. */
 export function findNavigation(resource: Resource, name: string): Navigation | undefined {
   const own = resource.navigations.get(name);
   if (own !== undefined) return own;

@@ -50,9 +50,8 @@ export function nearestName(name: string, known: Iterable<string>): string | und
 }
 
 /**
- * The name that a request most likely means, among those of its own interface and those of the other one. A name of the other
+ * The name that a request most likely means, among the names of its own interface and of the other one. A name of the other
  * interface suggests its counterpart in this one, however different the two are.
- *
  * @param others names of the other interface, each with its counterpart in this one
  */
 export function nearestOfEither(

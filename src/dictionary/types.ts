@@ -26,7 +26,7 @@ export type VisibilityClass = string;
 
 /** A field whose value is read from another record at request time (specification 2.4, rule 1). */
 export interface JoinedFrom {
-  /** The field of this record that holds the other record's key, such as `ListAgentKey`. */
+  /** The field of this record that contains the other record's key, such as `ListAgentKey`. */
   readonly link: string;
   readonly resource: string;
   readonly field: string;
@@ -70,14 +70,14 @@ export interface Navigation {
 /** An index of a resource, which exists once its fields are in use. */
 export interface SearchIndex {
   readonly fields: readonly string[];
-  /** Further fields that searches by this index name. Their values are in the index, so that such a search reads no records. */
+  /** Further fields that searches with this index name. Their values are in the index, so that such a search reads no records. */
   readonly covers: readonly string[];
 }
 
 export interface Resource {
   readonly name: string;
   readonly key: string;
-  /** Published even if it has no records. */
+  /** Whether the resource is published even if it has no records. */
   readonly always: boolean;
   /**
    * The store fills the resource from its sequence of changes (RESO RCP-27), for every role. It has no tables, and nothing can be

@@ -8,13 +8,13 @@ import type { Field, Navigation, Resource } from '../dictionary/types.ts';
 import type { CollectionQuery, Expansion } from './request.ts';
 import { type Collection, type Expression, operandsOf } from './tree.ts';
 
-/** The resource of those records. */
+/** Records that a response depends on: those to which a link field leads, at the end of a chain of navigations. */
 export interface Dependency {
-  /** Whose records they are. */
+  /** The resource of these records. */
   readonly resource: string;
   readonly via: readonly Navigation[];
   readonly link: Field;
-  /** Whether the field contains their key, so that the records that refer to a given one can be found. */
+  /** Whether the link field contains their key, so that the records that refer to a given one can be found. */
   readonly isByKey: boolean;
   /** Whether their values are shown to every role that sees the record, even if the role does not see them as records. */
   readonly isJoined: boolean;
@@ -27,7 +27,7 @@ export interface Dependencies {
   readonly decide: boolean;
 }
 
-/** What must be known in addition to the query. */
+/** What is needed in addition to the query. */
 interface DependencySource {
   readonly resource: (name: string) => Resource;
   /** The fields of a complete record. */
@@ -74,7 +74,7 @@ class DependencyCollector {
     return [...this.#found.values()];
   }
 
-  /** Adds what a record shows that to-one navigations lead to. */
+  /** Adds the records that to-one navigations lead to and whose values the response contains. */
   addRecord(via: readonly Navigation[], { resource, selection, expansions }: CollectionQuery): void {
     const fields = selection.all ? this.#source.fieldsOf(resource) : selection.fields;
     for (const field of fields) this.#field(via, field);
@@ -93,7 +93,7 @@ class DependencyCollector {
     if (query.filter !== undefined) inner.addExpression(query.filter);
     for (const { expression } of [...query.computed, ...query.order]) inner.addExpression(expression);
     inner.addRecord([], query);
-    // The records of the query that have such parts cannot be determined.
+    // It cannot be determined which records of the query have such parts.
     if (inner.list.length > 0 || query.expansions.some((each) => !leadsToCustomFields(each.navigation))) {
       throw new CannotFollow();
     }
@@ -136,7 +136,7 @@ class DependencyCollector {
     this.#requirePart(over.navigation);
   }
 
-  /** @param scope the record at which the navigations begin; those of a part of the record cannot be followed */
+  /** @param scope the record at which the navigations begin; navigations of a part of the record cannot be followed */
   #path(scope: number, via: readonly Navigation[]): void {
     if (scope !== 0 && via.length > 0) throw new CannotFollow();
     for (const [index, navigation] of via.entries()) this.#step(via.slice(0, index), navigation);

@@ -16,7 +16,7 @@ const collectFields = (expression: Expression, found: Set<Field>): boolean =>
   collectWithoutOperands(expression, found) &&
   operandsOf(expression).every((part) => collectFields(part, found));
 
-/** The same for an expression without its operands. */
+/** Collects the fields of an expression without its operands. False if it reads anything else. */
 function collectWithoutOperands(expression: Expression, found: Set<Field>): boolean {
   switch (expression.kind) {
     case 'field':

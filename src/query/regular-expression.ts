@@ -4,7 +4,7 @@
  */
 import { RE2JS, RE2JSException } from 're2js';
 
-/** The largest total size of a filter's patterns. */
+/** The maximum total size of a filter's patterns. */
 export const LARGEST_PATTERNS = 1000;
 
 type PatternCheck =

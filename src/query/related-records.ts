@@ -21,7 +21,7 @@ function recordsOf({ navigation, give, query }: Expansion): number {
 }
 
 /**
- * Rejects a page whose nested expansions would return more related records than any client reads.
+ * Rejects a page whose nested expansions would return more related records than any client would read.
  * @throws PlatError `expansionTooLarge`
  */
 export function checkRelated(expansions: readonly Expansion[], rows: number): void {

@@ -1,9 +1,11 @@
-/** What a request asks for in a collection. Both languages produce it, and nothing in it depends on either of them. */
+/**
+ * A request for a collection. Both languages produce it, and it depends on neither of them.
+ */
 import type { Field, Navigation, Resource } from '../dictionary/types.ts';
 import { platError } from '../errors/index.ts';
 import type { Expression, OrderTerm, Search } from './tree.ts';
 
-/** Which fields of a record a response includes. */
+/** The fields of a record that a response includes. */
 export interface Selection {
   /** All fields of the record; the lists below are then empty. */
   readonly all: boolean;
@@ -20,7 +22,7 @@ export interface Computed {
 
 export interface Expansion {
   readonly navigation: Navigation;
-  /** The name that the request used; the response uses it, too. */
+  /** The name that the request used, which the response also uses. */
   readonly name: string;
   /** The related records, their addresses (`$ref`), or only their number. */
   readonly give: 'records' | 'references' | 'count';
@@ -46,7 +48,7 @@ export interface CollectionQuery {
 export const SELECT_ALL: Selection = { all: true, fields: [], hidden: [] };
 
 /**
- * @param part its name in the message
+ * @param part the name of the text in the message
  * @throws PlatError `requestMalformed`: no stored text contains a NUL character, and engines count and order it differently
  */
 export function mustNotHaveNul(text: string, part: string): void {

@@ -1,6 +1,5 @@
 /**
- * The names that a query may use: the dictionary as one key sees it. A name that a restriction hides is distinguished from one that
- * does not exist.
+ * The names that a query may use: the dictionary as one key sees it. A hidden name is distinguished from one that does not exist.
  */
 import {
   CUSTOM_FIELDS,
@@ -18,21 +17,21 @@ import {
 
 export type FieldLookup =
   | { readonly kind: 'visible'; readonly field: Field }
-  /** The field exists, but the role may not see it: a selection omits it, and everywhere else it is unknown. */
+  /** The field exists, but the role may not see it: a selection omits it, and anywhere else it is unknown. */
   | { readonly kind: 'hidden'; readonly field: Field }
   | { readonly kind: 'unknown' };
 
 /** One resource as a key sees it. */
 export interface ResourceSchema {
   readonly resource: Resource;
-  /** By its RESO name or an alias. */
+  /** Finds a field by its RESO name or an alias. */
   findField(name: string): FieldLookup;
-  /** By its native name; custom fields are found by group and label instead. */
+  /** Finds a field by its native name; custom fields are found by group and label instead. */
   findNativeField(name: string): FieldLookup;
   findCustomField(group: string, label: string): FieldLookup;
-  /** A navigation whose target the key may read, by any of its names. */
+  /** Finds a navigation whose target the key may read, by any of its names. */
   findNavigation(name: string): Navigation | undefined;
-  /** The same, but also if the target has no records yet; the expansion is then empty. */
+  /** Like `findNavigation`, but also if the target has no records yet; the expansion is then empty. */
   findExpansion(name: string): Navigation | undefined;
   /** Names of fields and navigations that may be suggested. */
   names(): Iterable<string>;
@@ -42,9 +41,9 @@ export interface ResourceSchema {
 }
 
 export interface Schema {
-  /** By the name of an entity set or one of its other names; undefined if the key may not know it. */
+  /** Finds a resource by the name of its entity set or one of its other names; undefined if the key may not know it. */
   find(entitySet: string): ResourceSchema | undefined;
-  /** By the name of a resource; for the targets of navigations. */
+  /** Finds a resource by its name, for the targets of navigations. */
   of(resource: Resource | string): ResourceSchema;
   lookup(name: string): Lookup | undefined;
   /** Whether lookups are enumerations for clients, which then use the names of members for values. */
@@ -56,14 +55,14 @@ export interface Schema {
 
 const UNKNOWN: FieldLookup = { kind: 'unknown' };
 
-/** What a restricted schema omits. */
+/** The parts of a dictionary that a restricted schema contains. */
 interface Restriction {
   /** Whether a resource may be named. */
   readonly resource: (resource: Resource) => boolean;
   readonly field: (field: Field) => boolean;
   /** Whether lookups are enumerations; absent: strings. */
   readonly enumerations?: boolean;
-  /** Whether a resource could be read if it had records; absent: the resources that may be named. */
+  /** Whether a resource could be read if it had records; absent: as for `resource`. */
   readonly readable?: (resource: Resource) => boolean;
 }
 
@@ -72,7 +71,7 @@ const NOTHING_HIDDEN: Restriction = { resource: () => true, field: () => true };
 /** The key of a custom field in the native interface: group and label. */
 const customKey = (group: string, label: string): string => `${group}\u0000${label}`;
 
-/** The schema that remains of a dictionary under a restriction. */
+/** Makes the schema that contains the parts of a dictionary which a restriction allows. */
 export function makeSchema(dictionary: Dictionary, restriction: Restriction = NOTHING_HIDDEN): Schema {
   const cache = new Map<string, ResourceSchema>();
   const byName = new Map<string, Resource>();

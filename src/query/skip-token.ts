@@ -18,19 +18,19 @@ interface ListPosition {
   readonly position: number;
 }
 
-/** Where the page of a token begins. */
+/** The position at which the page of a token begins. */
 type Continuation =
   | { readonly kind: 'start' }
-  /** In key order. The record with the key need not exist. */
+  /** The rows after a key, in key order. The record with the key need not exist. */
   | { readonly kind: 'after-key'; readonly key: string }
   | ({ readonly kind: 'after-row'; readonly list?: ListPosition } & Row);
 
-/** Single quotes are those of OData; double quotes come from clients that send the token as JSON. */
+/** OData uses single quotes; double quotes come from clients that send the token as JSON. */
 const isQuoted = (text: string): boolean => /^(['"]).*\1$/s.test(text);
 
 /**
  * The token of the page after a key: the key itself, without quotes, since quotes would be part of the key. A key that begins and
- * ends with quotes is therefore put in a further pair.
+ * ends with quotes is therefore enclosed in another pair.
  */
 export const skipTokenOf = (key: string): string => (isQuoted(key) ? `'${key}'` : key);
 
@@ -44,8 +44,7 @@ export function keyOfSkipToken(option: '$skiptoken' | '_skiptoken', token: strin
 }
 
 /**
- * The token of the page after a row, before `skipTokenOf`.
- *
+ * The token of the page after a row, to be passed to `skipTokenOf`.
  * @param list the position in the cached list of a filter, if the walk reads one
  */
 export function tokenAfter(order: readonly OrderTerm[], { key, values }: Row, list?: ListPosition): string {
@@ -81,7 +80,7 @@ const isValue = (value: unknown): value is Row['values'][number] =>
 
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
-/** Whether an engine can have returned a value for a term. Depending on the engine, booleans are 0 or 1, and numbers are texts. */
+/** Whether an engine may have returned a value for a term. Depending on the engine, booleans are 0 or 1, and numbers are texts. */
 function fits(value: Row['values'][number], { expression }: OrderTerm): boolean {
   const type = typeOf(expression);
   if (value === null || UNORDERED.has(type)) return true;

@@ -204,8 +204,8 @@ export interface Location {
 }
 
 /**
- * The location of another record of the resource, if the role sees that. A hidden record has no location, like one that does not
- * exist.
+ * The location of another record of the resource, if the role sees that record. A hidden record has no location, like one that does
+ * not exist.
  */
 export interface PlaceOfRecord {
   readonly key: string;
@@ -227,7 +227,7 @@ export interface Within {
   readonly polygon: readonly Point[];
 }
 
-/** What a lambda or `$count` ranges over. */
+/** The collection that a lambda or `$count` ranges over. */
 export type Collection =
   | {
       readonly kind: 'values';
@@ -356,7 +356,7 @@ export const fieldOf = (field: Field, via: readonly Navigation[] = []): FieldRef
   field,
 });
 
-/** The condition that all of these conditions hold; undefined: there are none. */
+/** Joins conditions with `and`; undefined if there are none. */
 export function allOf(...conditions: readonly (Expression | undefined)[]): Expression | undefined {
   const terms = conditions.filter((each) => each !== undefined);
   return terms.length > 1 ? { kind: 'and', terms } : terms[0];

@@ -120,7 +120,7 @@ function readShape(reader: Reader, depth: number): WellKnownShape | undefined {
   return shapes && { kind, areas: shapes.flatMap(({ areas }) => areas) };
 }
 
-/** The geometry of a text; undefined if it is malformed. */
+/** Parses the geometry in a text; undefined if the text is malformed. */
 export function readWellKnownText(text: string): WellKnownShape | undefined {
   const reader: Reader = { text, offset: 0 };
   const srid = take(reader, SRID)?.[1];

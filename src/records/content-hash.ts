@@ -19,21 +19,21 @@ export const isDerived = (name: string): boolean => DERIVED.has(name);
 /** A field that a content hash covers. */
 export interface HashedField {
   readonly name: string;
-  /** Omitted if its value follows from the parent: the parent's key, or its originating system if that is known. */
+  /** If present, the hash omits a value that follows from the parent: the parent's key, or its originating system if known. */
   readonly follows?: 'key' | 'system';
 }
 
 /** A form of the hash of a resource's records. */
 export interface HashForm {
-  /** The fields that it covers, in their order. */
+  /** The fields that the hash covers, in order. */
   readonly list: readonly HashedField[];
-  /** The number of its characters. */
+  /** The number of characters of the hash. */
   readonly length: number;
 }
 
 /**
- * How the records of a resource are hashed, and how an earlier plat hashed them, if it did so differently: the hash of an
- * authority's listing covered the counts of its children, so that each new photo changed it.
+ * The current form of the hashes of a resource, and the form that earlier versions of plat used, if it was different: the hash of
+ * an authority's listing covered the counts of its children, so that each new photo changed it.
  */
 export function hashForms(
   resource: Resource,
@@ -43,24 +43,26 @@ export function hashForms(
   return { form: forms[owner], former: owner === 'authority' ? forms.counted : undefined };
 }
 
-/** The number of characters of a hash; one that leaves out the counts of children has one more. */
+/** The number of characters of a hash; a hash that excludes the counts of children has one more. */
 const HASH_LENGTH = 22;
 
-/** The number of characters of an earlier plat's hashes of a resource; undefined if it hashed in the same way. */
+/**
+ * The number of characters of the hashes that earlier versions of plat computed for a resource; undefined if their form was the
+ * same.
+ */
 export const formerHashLength = (resource: Resource, owner: Owner): number | undefined =>
   hashForms(resource, owner).former?.length;
 
-/** Whether a stored hash has the form of an earlier plat. */
+/** Whether a stored hash has the form that earlier versions of plat used. */
 export const isFormerHash = (resource: Resource, owner: Owner, hash: string): boolean =>
   formerHashLength(resource, owner) === hash.length;
 
 /**
- * A hash of 128 bits over the values that are not null, in the order of their names. It excludes timestamps and counts of children
- * that an authority assigns, but includes those that a replica received. It excludes values that follow from the parent, unless the
- * replica's source has other ones.
- *
+ * Computes a hash of 128 bits over the values that are not null, in the order of their names. It excludes timestamps and counts of
+ * children that an authority assigns, but includes those that a replica received. It excludes values that follow from the parent,
+ * unless the replica's source sent other ones.
  * @param system the originating system of the record's parent; undefined if it is unknown
- * @param sameFormAs a stored hash whose form the hash has
+ * @param sameFormAs a stored hash, whose form the result has
  */
 export function contentHash(
   resource: Resource,
@@ -83,10 +85,9 @@ type FieldsInUse = ReadonlyMap<string, unknown>;
 const hashersOf = memoizePerObject((_: Resource) => new WeakMap<FieldsInUse, Map<Owner, ContentHasher>>());
 
 /**
- * `contentHash` for records that have only fields in use. Looking those up in the record takes less time than sorting the record's
- * names.
- *
- * @param inUse the fields in use of the resource; the same object as long as they do not change
+ * Makes a faster `contentHash` for records that have only fields in use: looking these up in the record takes less time than
+ * sorting the record's names.
+ * @param inUse the fields in use of the resource; must be the same object until they change
  */
 export function contentHasher(resource: Resource, owner: Owner, inUse: FieldsInUse): ContentHasher {
   const ofFields = hashersOf(resource).getOrInsertComputed(inUse, () => new Map());
@@ -110,8 +111,8 @@ function hashOf({ list, length }: HashForm, values: FieldValues, system: string 
 }
 
 /**
- * The positions, among the hashed fields, of a record's names, in ascending order. Looking up each of 600 fields in the record
- * would take three times as long.
+ * The positions of a record's names among the hashed fields, in ascending order. Looking up each of 600 fields in the record would
+ * take three times as long.
  */
 function positionsOf(names: readonly string[], places: ReadonlyMap<string, number>): Uint16Array {
   const found = new Uint16Array(names.length);
@@ -123,7 +124,7 @@ function positionsOf(names: readonly string[], places: ReadonlyMap<string, numbe
   return found.subarray(0, count).sort();
 }
 
-/** The hash of a stored content whose own timestamp was set after hashing. @param system, like as of `contentHash` */
+/** The hash of a stored content whose own timestamp was set after hashing. @param system as in `contentHash` */
 export function hashOfStoredContent(
   resource: Resource,
   values: FieldValues,
@@ -146,7 +147,7 @@ interface HashedFields extends HashForm {
 }
 
 interface HashedByOwner extends Readonly<Record<Owner, HashedFields>> {
-  /** Those of an earlier plat in an authority; undefined if it hashed the records in the same way. */
+  /** The fields that earlier versions of plat hashed in an authority; undefined if they were the same. */
   readonly counted: HashedFields | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { messageOf } from '../shared/error-code.ts';
 
 /**
- * Reports that something which the store records about itself cannot be read. The message omits the name of the store, which the
+ * Reports that something that the store records about itself cannot be read. The message omits the name of the store, which the
  * caller adds.
  */
 export class Damage extends Error {
@@ -27,8 +27,9 @@ export function describeConflict(error: unknown): string {
 }
 
 /**
- * Parses JSON that plat stores in its own rows. @throws Damage if the text is not JSON. @param what its name in the
- * message: "its settings"
+ * Parses JSON that plat stores in its own rows.
+ * @param what its name in the message: "its settings"
+ * @throws Damage if the text is not JSON
  */
 export function parseStoredJson(text: unknown, what: string): unknown {
   try {
@@ -52,7 +53,7 @@ export function parseSourceState(row: Readonly<Record<string, unknown>>): unknow
 
 export const NOT_A_LIST = 'a list column contains something else';
 
-/** The values of a multi-valued field from its column. @throws Damage if it is not a list */
+/** Parses the values of a multi-valued field from its column. @throws Damage if the text is not a list */
 export function parseStoredList(text: string): string[] {
   let list: unknown;
   try {

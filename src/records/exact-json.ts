@@ -1,12 +1,14 @@
-/** Parses JSON without losing what a plain parser drops: digits of numbers, and repeated members. This module knows nothing of fields. */
+/**
+ * Parses JSON without losing what a plain parser drops: digits of numbers, and repeated members. This module does not know fields.
+ */
 import { isObject, LongNumber } from '../shared/json.ts';
 import { isTooDeep } from './nesting.ts';
 import { isUnsafeInteger, losesDigits } from './value.ts';
 
-/** Numbers of so many digits, or with an exponent, may not survive parsing. */
+/** Numbers with this many digits, or with an exponent, may not survive parsing. */
 const LONG_NUMBER = /[:[,]\s*(-?(?:\d[\d.]{15,}(?:[eE][+-]?\d+)?|\d[\d.]*[eE][+-]?\d+))/g;
 
-/** Whether a double is not the number that is written. */
+/** Whether a double differs from the number in the text. */
 const differsFromSource = (value: number, source: string): boolean =>
   isUnsafeInteger(value) || (String(value) !== source && losesDigits(value, source));
 
@@ -28,10 +30,10 @@ export function parseExactly(text: string): unknown {
   });
 }
 
-/** What follows the name of a member that occurs again in its object, before the number of the occurrence. */
+/** Separates the name of a repeated member from the number of the occurrence. */
 export const REPEATED = '@plat.repeated';
 
-/** Parses JSON in the same way, but renames a member that occurs again in its object. Undefined if the text is not JSON. */
+/** Like `parseExactly`, but renames members that occur again in their object. Undefined if the text is not JSON. */
 export function parseWithRepeatedMembers(text: string): unknown {
   try {
     const value = parseExactly(text);
@@ -89,7 +91,7 @@ function renameRepeatedMembers(text: string): string {
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 
 /**
- * The members that an object has already, where their names end, and how many times they have occurred.
+ * Yields the repeated members of objects, with the position after their names and the number of the occurrence.
  * @param text valid JSON
  */
 export function* repeatedMembers(
@@ -113,7 +115,7 @@ export function* repeatedMembers(
   }
 }
 
-/** Whether the text has such a number, or looks so within a string. */
+/** Whether the text contains such a number, or a string that looks like one. */
 function hasInexactNumbers(text: string): boolean {
   for (const [, source = ''] of text.matchAll(LONG_NUMBER))
     if (differsFromSource(Number(source), source)) return true;

@@ -1,7 +1,6 @@
 /**
- * Reads values whose form differs from the dictionary's but has the same meaning, as exports and older servers write
- * them, and values that exceed the sizes that the dictionary suggests. A value that would lose information is not
- * read.
+ * Reads values whose form differs from the dictionary's but has the same meaning, as exports and older servers write them, and
+ * values that exceed the sizes that the dictionary suggests. It does not read a value if information would be lost.
  */
 import {
   canonicalTimestamp,
@@ -25,7 +24,7 @@ import {
 
 /** How a value differs from the form of its field. */
 export type Leniency =
-  /** A list is a text with commas. */
+  /** A list is written as a text with commas. */
   | 'listAsText'
   | 'numberAsText'
   /** A decimal has more digits than a double-precision number. */
@@ -77,8 +76,8 @@ interface LenientValue {
 }
 
 /**
- * Reads a value that its field does not accept as it is; undefined if no other form applies.
- * @param lookup of the field, some of which may contain commas
+ * Reads a value that its field does not accept in its given form; undefined if no other form applies.
+ * @param lookup the lookup of the field, some of whose values may contain commas
  */
 export function readLeniently(
   field: Field,
@@ -151,7 +150,7 @@ interface OtherForm {
   readonly leniency: Leniency;
 }
 
-/** The value in the form of its field, if it is written in another one. */
+/** Converts a value from another form to the form of its field. */
 function otherForm(
   field: Field,
   json: unknown,
@@ -196,11 +195,11 @@ function otherForm(
   }
 }
 
-/** The second after a leap second, as which POSIX and PostgreSQL read it; undefined for anything else. */
+/** The second after a leap second, which is how POSIX and PostgreSQL read it; undefined for anything else. */
 function afterLeapSecond(text: string): string | undefined {
   const [, minute, zone] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d):60(?:\.0+)?(Z|[+-]\d\d:\d\d)$/.exec(text) ?? [];
   const before = canonicalTimestamp(`${minute}:59${zone}`);
-  // It is the last of its day in UTC.
+  // A leap second is the last second of its day in UTC.
   return before?.endsWith('T23:59:59Z') ? timestampFrom(Date.parse(before) + 1000) : undefined;
 }
 
@@ -209,7 +208,7 @@ function textOf(json: unknown): string | undefined {
   return typeof json === 'boolean' || Number.isFinite(json) ? String(json) : undefined;
 }
 
-/** The values of a list that is a text: separated by commas, unless a value of the lookup contains commas. */
+/** Splits a list that is written as a text: at commas, unless a value of the lookup contains commas. */
 function splitList(text: string, lookup: Lookup | undefined): string[] {
   const listed = text.trim();
   const json = listed.startsWith('[') ? parseList(listed) : undefined;

@@ -1,11 +1,11 @@
 /**
- * The values of a record as a list, in the order of names that many records share. Where a record only passes through, an
- * object of a hundred members would take as long as reading it from JSON, and more memory than its values.
+ * The values of a record as a list, in the order of names that many records share. For a record that only passes through, an object
+ * of a hundred members would take as long as reading it from JSON, and more memory than its values.
  */
 import type { FieldValue, FieldValues } from '../dictionary/index.ts';
 import { memoizePerObject } from '../shared/per-object.ts';
 
-/** The places of some names in the lists of many records, by these names. A name without a place is not in the lists. */
+/** The positions of some names in the lists of many records, per array of names. A name without a position is not in the lists. */
 const positionsOf = memoizePerObject(
   (_: ReadonlyMap<string, number>) => new WeakMap<readonly string[], Int32Array>(),
 );
@@ -17,8 +17,8 @@ export class ListedValues {
   readonly #list: readonly (FieldValue | undefined)[];
 
   /**
-   * @param places of the names in the list
-   * @param list null or absent where the record has no value
+   * @param places the positions of the names in the list
+   * @param list contains null or nothing where the record has no value
    */
   constructor(places: ReadonlyMap<string, number>, list: readonly (FieldValue | undefined)[]) {
     this.#places = places;
@@ -31,8 +31,8 @@ export class ListedValues {
   }
 
   /**
-   * The values of some names, in their order.
-   * @param names the same object for many records, so that each name is looked up once
+   * The values of the given names, in their order.
+   * @param names must be the same array for many records, so that each name is looked up once
    */
   inOrder(names: readonly string[]): (FieldValue | undefined)[] {
     const places = positionsOf(this.#places).getOrInsertComputed(names, () =>
@@ -54,6 +54,6 @@ export class ListedValues {
   }
 }
 
-/** The values as an object. */
+/** Returns the values as an object. */
 export const plainValues = (values: FieldValues | ListedValues): FieldValues =>
   values instanceof ListedValues ? values.toObject() : values;

@@ -35,7 +35,7 @@ function succeeds(test: () => boolean): boolean {
   }
 }
 
-/** @returns undefined for a text that is no timestamp, as in a damaged column */
+/** @returns undefined for a text that is not a timestamp, as in a damaged column */
 function partsOf(timestamp: string, timeZone: string): Map<string, string> | undefined {
   const moment = Date.parse(timestamp);
   if (Number.isNaN(moment)) return undefined;
@@ -50,7 +50,7 @@ export function formatTimeOfDay(timestamp: string | null, timeZone: string): str
   return `${parts.get('hour')}:${parts.get('minute')} ${parts.get('dayPeriod')}`;
 }
 
-/** The day in the native interface: `MM/DD/YYYY`, of the date if there is one, else of the timestamp. */
+/** The day in the native interface: `MM/DD/YYYY`, from the date if there is one, otherwise from the timestamp. */
 export function formatUsDate(date: string | null, moment: string | null, timeZone: string): string | null {
   if (date !== null) return `${date.slice(5, 7)}/${date.slice(8, 10)}/${date.slice(0, 4)}`;
   const parts = moment === null ? undefined : partsOf(moment, timeZone);

@@ -65,9 +65,9 @@ export const isChildCount = ({
   readonly name: string;
 }): boolean => resource === COUNTING_RESOURCE && CHILD_COUNTS.includes(name);
 
-/** The field that says who may see a medium. */
+/** The field that determines who may see a medium. */
 export const PERMISSION = 'Permission';
-/** Its member for media that everyone may see. */
+/** The value of this field for media that everyone may see. */
 export const PUBLIC_PERMISSION = 'Public';
 
 /** A medium to count. */

@@ -11,7 +11,7 @@ export const TOO_DEEP = `is nested more than ${MOST_LEVELS} levels deep`;
 
 export const isTooDeep = (value: unknown): boolean => exceeds(value, MOST_LEVELS);
 
-/** Runs for every record. Loops are used because a function per member takes twice the time. */
+/** This runs for every record. It uses loops because a function call per member takes twice the time. */
 function exceeds(value: unknown, levels: number): boolean {
   if (Array.isArray(value)) {
     if (levels === 0) return true;
@@ -27,7 +27,7 @@ function exceeds(value: unknown, levels: number): boolean {
   return false;
 }
 
-/** The JSON text of a parsed value. A value that is nested too deeply is cut below the limit. */
+/** Writes a parsed value as JSON. A value that is nested too deeply is cut off at the limit. */
 export const jsonOf = (value: unknown): string =>
   JSON.stringify(isTooDeep(value) ? cut(value, MOST_LEVELS) : value) ?? 'null';
 

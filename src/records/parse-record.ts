@@ -169,7 +169,7 @@ function readMember(
   }
 }
 
-/** Two names of one member must have the same value: the record does not say which of two values it means. */
+/** Two names of one member must have the same value, since it is unknown which of two values the record means. */
 function mustHaveSameValue(
   { path, reasons }: Draft,
   name: string,
@@ -182,7 +182,7 @@ function mustHaveSameValue(
   }
 }
 
-/** Fields whose values a record does not keep, and why; undefined for all others. */
+/** Why the record does not keep the value of a field; undefined for all other fields. */
 function whyDropped(
   field: Field,
   { owner, agentsFrom }: ParseContext['settings'],
@@ -298,7 +298,7 @@ class Reasons {
     return this.#reported.length + this.#more;
   }
 
-  /** @param reason computed only if it is reported, because some search for suggestions */
+  /** @param reason computed only if it is reported, because some reasons search for suggestions */
   add(reason: string | (() => string)): void {
     if (this.#reported.length >= MAX_REASONS) {
       this.#more++;

@@ -9,21 +9,21 @@ export interface ParsedRecord {
   readonly key: string;
   /** Values by field name, without nulls and empty collections. */
   readonly values: FieldValues;
-  /** The same values as a list, if another thread has read the record: `values` makes an object of them. */
+  /** The values as a list, if another thread has read the record: `values` then makes an object of them. */
   readonly listed?: ListedValues;
   /** Collections in the input by navigation name, including empty ones. They replace the stored collections. */
   readonly children: ReadonlyMap<string, readonly ParsedRecord[]>;
-  /** Only its collections are stored; the record itself does not change. */
+  /** Whether only its collections are stored and the record itself does not change. */
   readonly onlyChildren?: boolean;
   /** Fields that were dropped on purpose, for statistics. */
   readonly dropped: readonly DroppedField[];
   /** Values that were accepted in another form than the dictionary's. */
   readonly lenient: readonly LenientField[];
-  /** In a replica: children that cannot be stored, while the rest is. */
+  /** In a replica: children that cannot be stored, although the rest of the record can. */
   readonly refused: readonly RefusedMember[];
   /** The record as received, in a replica. */
   readonly origin: unknown;
-  /** What the thread that read the record has found out for its write. */
+  /** What the thread that read the record has already prepared for its write. */
   readonly prepared?: Prepared;
 }
 
@@ -32,22 +32,22 @@ export interface Prepared {
   readonly hash: string;
   /** The generation of a model in which all of its fields, and of its children's, are in use. */
   readonly generation: number;
-  /** Those of its texts that contain nothing that the store sets, as that model writes them; not of a child. */
+  /** The texts that contain nothing that the store sets, as that model writes them; absent for a child. */
   readonly fixedTexts?: () => readonly string[];
 }
 
-/** One of the values of a record, without making an object of all. */
+/** Reads one value of a record, without making an object of all values. */
 export const readValue = (
   record: Pick<ParsedRecord, 'values' | 'listed'>,
   name: string,
 ): FieldValue | undefined => (record.listed === undefined ? record.values[name] : record.listed.get(name));
 
-/** A child that cannot be stored, as received. */
+/** A child that cannot be stored, in the form in which it was received. */
 export interface RefusedMember {
   readonly resource: string;
   readonly key: string | undefined;
   readonly reasons: readonly string[];
-  /** With the fields that name its parent, if it is a JSON object. */
+  /** Includes the fields that name its parent, if it is a JSON object. */
   readonly origin: unknown;
 }
 
@@ -64,7 +64,7 @@ export interface LenientField {
   readonly why: Leniency;
 }
 
-/** A record that cannot be stored. Each reason names the field, with its path for a child's. */
+/** A record that cannot be stored. Each reason names the field, with its path if it is a field of a child. */
 export interface InvalidRecord {
   readonly key: string | undefined;
   readonly reasons: readonly string[];
@@ -72,7 +72,7 @@ export interface InvalidRecord {
   readonly lacksField: boolean;
 }
 
-/** Whether a value counts as absent when contents are compared: null and empty lists do. */
+/** Whether a value counts as absent when contents are compared, as null and empty lists do. */
 export function isAbsent(value: FieldValue | undefined): boolean {
   return value === undefined || value === null || (typeof value === 'object' && value.length === 0);
 }

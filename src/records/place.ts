@@ -1,4 +1,6 @@
-/** How a record names its parent, and which position in the input decides it. */
+/**
+ * How a record names its parent, and which position in the input determines the parent.
+ */
 import type { FieldValue, Resource } from '../dictionary/index.ts';
 import { isObject } from '../shared/json.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from './media.ts';
@@ -13,8 +15,8 @@ export interface EnclosingRecord {
 }
 
 /**
- * Sets the fields by which a record names its parent. An authority validates them. In a replica, the position in
- * which the source returns a record decides its parent, and the listing's system that the source names is kept.
+ * Sets the fields by which a record names its parent. An authority validates them. In a replica, the parent is the record in which
+ * the source returns the child, and the originating system that the source names is kept.
  * @returns a reason for each contradiction to the parent
  */
 export function placeUnderParent(
@@ -31,7 +33,7 @@ export function placeUnderParent(
     derived.push([parent.keyField, holder?.key]);
   } else {
     const named = textOf(values[parent.resourceField]) ?? 'Property';
-    // A listing's media may name the listing in the specification's own fields only.
+    // Media of a listing may name the listing only in the specification's own fields.
     const key = textOf(values[parent.keyField]) ?? textOf(values.OriginatingSystemResourceRecordKey);
     derived.push([parent.resourceField, holder?.resource.name ?? named]);
     derived.push([parent.keyField, holder?.key ?? key]);
@@ -59,7 +61,7 @@ export function withParentFields(
   return { ...named, [parent.keyField]: holder.key, ...Object.fromEntries(given) };
 }
 
-/** The same, under another parent than the fields name. */
+/** Replaces the parent that the fields of a nested record name. */
 export function withOtherParent(
   resource: Resource,
   origin: unknown,

@@ -8,7 +8,8 @@ import { isAssignedTimestamp } from './stamps.ts';
 
 /**
  * The fields in use of a store: those for which a record has had a value, that an operator declared, or that the specification
- * names. Each has the version of the profile in which it came into use, so that an older text can be completed with its null.
+ * names. Each has the version of the profile in which it came into use, so that texts of older versions can be completed with its
+ * null.
  */
 export interface Profile {
   readonly version: number;
@@ -93,7 +94,7 @@ export function fieldsOfEveryStore(dictionary: Dictionary): Field[] {
   });
 }
 
-/** Adds fields that a later import found in use, under a new version. */
+/** Adds fields that came into use later, under a new version. */
 export function extendProfile(profile: Profile, added: readonly Field[]): Profile {
   const fresh = added.filter((field) => !profile.since.get(field.resource)?.has(field.name));
   if (fresh.length === 0) return profile;

@@ -1,11 +1,11 @@
 /**
- * The rows that writes handle: as they are stored, as they are to be written, and what remains of a deleted record.
- * This module knows neither SQL nor engines.
+ * The rows that writes handle: stored rows, rows to be written, and the tombstones of deleted records. This module knows neither
+ * SQL nor engines.
  */
 import type { FieldValue, FieldValues, MediaKind } from '../dictionary/index.ts';
 import { ListedValues } from './listed-values.ts';
 
-/** What a write needs to know about a stored record. */
+/** The part of a stored record that a write needs. */
 export interface StoredRow {
   readonly key: string;
   readonly id: number;
@@ -18,7 +18,7 @@ export interface StoredRow {
   readonly source: string | null;
   /** The bits of the roles that see the record. */
   readonly visible: number;
-  /** Keys, timestamps and the fields whose change has a timestamp. */
+  /** Keys, timestamps, and the fields whose changes have a timestamp. */
   readonly values: FieldValues;
   /** Whether the texts in the separate table are missing, or have another key or number than the columns. */
   readonly isTorn?: boolean;
@@ -37,17 +37,17 @@ export interface RowToPut {
   /** The whole content, including timestamps. */
   readonly values: FieldValues | ListedValues;
   /**
-   * Timestamps and counts that the store itself sets, which take precedence over those among the values (`valueToStore`).
-   * Copying values of a hundred members would take longer than hashing them.
+   * Timestamps and counts that the store itself sets, which take precedence over those in `values` (`valueToStore`). Copying values
+   * of a hundred members would take longer than hashing them.
    */
   readonly derived?: FieldValues;
-  /** Those of its texts that contain nothing derived (`fixedTexts`), if they have been written by the model of the write. */
+  /** The texts that contain nothing derived (`fixedTexts`), if they were written with the model of the write. */
   readonly fixedTexts?: (() => readonly string[]) | undefined;
   /** The bits of the roles that may know that the row exists; only for rows that the store itself publishes. */
   readonly audience?: number;
 }
 
-/** A value of a record that is to be stored. */
+/** A value of a record to be stored. */
 export const valueToStore = (
   { values, derived }: Pick<RowToPut, 'values' | 'derived'>,
   name: string,
@@ -55,8 +55,8 @@ export const valueToStore = (
   derived?.[name] ?? (values instanceof ListedValues ? values.get(name) : values[name]);
 
 /**
- * The values of a record that is to be stored, in the order of some names.
- * @param places of the names
+ * The values of a record to be stored, in the order of some names.
+ * @param places the positions of the names
  */
 export function valuesToStore(
   { values, derived = {} }: Pick<RowToPut, 'values' | 'derived'>,
@@ -74,7 +74,7 @@ export function valuesToStore(
 /** A record whose content does not change, except for its timestamps and perhaps the counts of its children. */
 export interface RowToRestamp {
   readonly stored: StoredRow;
-  /** Its new timestamps and counts; those that are not named stay. Copying its values would take longer than writing it. */
+  /** Its new timestamps and counts; all others stay unchanged. Copying its values would take longer than writing it. */
   readonly derived: FieldValues;
   /** Present if counts change. */
   readonly hash?: string;
@@ -99,6 +99,6 @@ export function changedValues<T extends FieldValue>(
 export interface Tombstone {
   readonly resource: string;
   readonly key: string;
-  /** In canonical form. */
+  /** A canonical timestamp. */
   readonly deletedAt: string;
 }

@@ -22,8 +22,8 @@ export interface StoreSettings {
   readonly declarations: Declarations;
   readonly access: AccessDefinition;
   /**
-   * The number of changes of `access`. A consumer learns from it that its view may have changed, even if a change was reverted
-   * before the consumer noticed: records that changed while they were hidden have no newer timestamp.
+   * The number of changes of `access`. It tells a consumer that its view may have changed, even if a change was reverted before the
+   * consumer noticed: records that changed while they were hidden have no newer timestamp.
    */
   readonly accessRevision?: number;
   /** The bits of the roles in rows and in the sequence of changes. Absent: in the order of the roles. */
@@ -34,12 +34,13 @@ export interface StoreSettings {
    */
   readonly agentsFrom: 'records' | 'payload';
   /**
-   * In a replica, the ModificationTimestamp that its consumers get. `source`: the source's, with the replica's own in
-   * a separate field. `own`: the replica's, with the source's as SourceModificationTimestamp.
+   * In a replica, the ModificationTimestamp that its consumers receive. `source`: the source's, with the replica's own in a
+   * separate field. `own`: the replica's, with the source's as SourceModificationTimestamp.
    */
   readonly onwardTimestamps?: 'source' | 'own';
   /**
-   * How long entries of the sequence of changes are kept; afterwards, only the last entry of each record. Absent: `DEFAULT_CHANGE_RETENTION`.
+   * How long entries of the sequence of changes are kept; afterwards, only the last entry of each record is kept. Absent:
+   * `DEFAULT_CHANGE_RETENTION`.
    */
   readonly changesKept?: { readonly days?: number; readonly entries?: number };
   /** The IANA time zone for times of day in the native interface. */
@@ -48,7 +49,7 @@ export interface StoreSettings {
   readonly market?: {
     readonly seed: number;
     readonly listings: number;
-    /** The moment at which its dates end; absent in markets of versions without this option. */
+    /** The date at which the market ends; absent in markets of versions without this option. */
     readonly date?: string;
   };
 }
@@ -83,7 +84,7 @@ export function changeSettings(
 
 const namesIn = ({ roles }: AccessDefinition): string[] => roles.map(({ name }) => name);
 
-/** The bits of the roles, also in a store that does not record them because they have the order of the roles. */
+/** The bits of the roles; a store does not record them if they have the order of the roles. */
 export const roleBitsOf = ({ access, roleBits }: Pick<StoreSettings, 'access' | 'roleBits'>): RoleBits =>
   roleBits ?? namesIn(access);
 
@@ -99,7 +100,7 @@ export const DEFAULT_SETTINGS: StoreSettings = {
   timeZone: 'UTC',
 };
 
-/** Settings that are in use, by a hash of their text, so that everything derived from them is computed only once. */
+/** The settings in use, by a hash of their text, so that everything derived from them is computed only once. */
 const inUse = new Map<string, WeakRef<StoreSettings>>();
 const collected = new FinalizationRegistry<string>((id) => {
   if (inUse.get(id)?.deref() === undefined) inUse.delete(id);

@@ -1,4 +1,6 @@
-/** Which timestamps a record has, and which of them a change moves. */
+/**
+ * The timestamps that a record has, and those that a change moves.
+ */
 import { type Field, type FieldValue, type FieldValues, REPLICA_TIMESTAMP } from '../dictionary/index.ts';
 import { memoizePerObject } from '../shared/per-object.ts';
 

@@ -17,7 +17,7 @@ type ValueResult =
 const valid = (value: FieldValue): ValueResult => ({ ok: true, value });
 const invalid = (reason: string): ValueResult => ({ ok: false, reason });
 
-/** The rules for a value beyond the kind of its type. */
+/** Rules for a value in addition to the kind of its type. */
 export interface ValueRules {
   /** The lookup of the field, to replace other spellings by its values. */
   readonly lookup: Lookup | undefined;
@@ -25,7 +25,7 @@ export interface ValueRules {
   readonly bounded: boolean;
 }
 
-/** Validates a JSON value against its field and converts it to the stored form. A null or empty collection is []. */
+/** Validates a JSON value against its field and converts it to the stored form. A null or empty collection becomes []. */
 export function readValue(field: Field, json: unknown, rules: ValueRules): ValueResult {
   if (field.collection) return readCollection(field, json, rules);
   if (json === null || json === undefined) return valid(null);
@@ -113,7 +113,7 @@ function characters(text: string): number {
 
 const INEXACT = 'which is beyond the precision of a number';
 
-/** Whether a value is a whole number of which JSON may have lost digits: it was read without its text (exact-json.ts). */
+/** Whether a value is a whole number whose digits JSON may have lost: it was parsed without its text (exact-json.ts). */
 export const isUnsafeInteger = (json: unknown): boolean =>
   Number.isInteger(json) && !Number.isSafeInteger(json);
 
@@ -142,8 +142,8 @@ export function losesDigits(value: number, source: string): boolean {
 }
 
 /**
- * Whether a double loses only digits of the fraction that are beyond its precision. A number whose whole
- * part changes, or of which nothing is left, is another number.
+ * Whether a double loses only fractional digits beyond its precision. If the whole part changes, or nothing is left of the number,
+ * it is another number.
  */
 export const losesOnlyFraction = (value: number): boolean =>
   value !== 0 && Math.abs(value) <= Number.MAX_SAFE_INTEGER;

@@ -39,7 +39,7 @@ export interface CsdlResource {
   readonly navigations: readonly Navigation[];
 }
 
-/** What a document is made from. It contains no names that the key may not know. */
+/** The input for a document. It contains no names that the key may not know. */
 export interface CsdlSource {
   readonly version: CsdlVersion;
   /** At least one, because a container must not be empty (CSDL 13). */
@@ -199,7 +199,7 @@ function* annotations({ lookup, custom, joined }: Field, isEnumeration: boolean)
   if (joined !== undefined) yield COMPUTED;
 }
 
-/** A constraint is included only if the client can use it: it leads from a visible field to the key of the other record. */
+/** A constraint is included only if the client can use it: if it leads from a visible field to the key of the other record. */
 function navigationProperty(
   { name, target, collection, local, remote }: Navigation,
   targetKey: string | undefined,

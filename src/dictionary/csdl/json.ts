@@ -13,7 +13,7 @@ import type {
   Vocabulary,
 } from './model.ts';
 
-/** What JSON.stringify accepts. Undefined members are omitted, which in CSDL JSON means the default. */
+/** A value that JSON.stringify accepts. Undefined members are omitted, which in CSDL JSON means the default. */
 type Json = string | number | boolean | undefined | readonly Json[] | { readonly [member: string]: Json };
 
 /** The document in OData CSDL JSON 4.01; the media type is `application/json`. */
@@ -70,7 +70,7 @@ function property(item: Property): Json {
 
 const primitive = (type: EdmType): string | undefined => (type === 'Edm.String' ? undefined : type);
 
-/** Annotations of a member are next to it (CSDL JSON 10.3). */
+/** Annotations of an enumeration member are next to it (CSDL JSON 10.3). */
 function enumType({ members }: EnumType): Json {
   return {
     $Kind: 'EnumType',

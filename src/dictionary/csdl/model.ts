@@ -17,7 +17,7 @@ export type EdmType =
 /** A text, a flag, or a record of flags. */
 export type AnnotationValue = string | boolean | Readonly<Record<string, boolean>>;
 
-/** CSDL 14.3. The term is qualified by its namespace, or by the alias that a reference gives it. */
+/** An annotation (CSDL 14.3). The term is qualified by its namespace, or by the alias that a reference gives it. */
 export interface Annotation {
   readonly term: string;
   readonly value: AnnotationValue;
@@ -25,7 +25,7 @@ export interface Annotation {
 
 /** A type that the document defines itself. */
 interface EnumerationType {
-  /** With its namespace. */
+  /** The name with its namespace. */
   readonly enumeration: string;
 }
 
@@ -34,7 +34,7 @@ export interface Property {
   readonly name: string;
   readonly type: EdmType | EnumerationType;
   readonly collection: boolean;
-  /** For a collection: whether it may contain nulls. */
+  /** Whether the value, or a member of the collection, may be null. */
   readonly nullable: boolean;
   readonly maxLength?: number;
   readonly precision?: number;
@@ -42,7 +42,7 @@ export interface Property {
   readonly annotations: readonly Annotation[];
 }
 
-/** CSDL 8. */
+/** A navigation property (CSDL 8). */
 export interface NavigationProperty {
   readonly name: string;
   /** Name of the entity type. */
@@ -50,11 +50,11 @@ export interface NavigationProperty {
   readonly collection: boolean;
   /** The target is part of the record, and in no entity set (CSDL 8.4). */
   readonly contained?: true;
-  /** The property here that holds the key of the other record (CSDL 8.5). */
+  /** The property of this record that contains the key of the other record (CSDL 8.5). */
   readonly constraint?: { readonly property: string; readonly referencedProperty: string };
 }
 
-/** CSDL 6. Every type of the dictionary has a key of one property. */
+/** An entity type (CSDL 6). Every type of the dictionary has a key of one property. */
 export interface EntityType {
   readonly name: string;
   readonly key: string;
@@ -62,13 +62,13 @@ export interface EntityType {
   readonly navigationProperties: readonly NavigationProperty[];
 }
 
-/** CSDL 10. Members have the default values, counted from 0. */
+/** An enumeration type (CSDL 10). Its members have the default values, counted from 0. */
 export interface EnumType {
   readonly name: string;
   readonly members: readonly { readonly name: string; readonly annotations: readonly Annotation[] }[];
 }
 
-/** CSDL 13.2. */
+/** An entity set (CSDL 13.2). */
 export interface EntitySet {
   readonly name: string;
   /** Name of the entity type. */
@@ -77,7 +77,7 @@ export interface EntitySet {
   readonly annotations: readonly Annotation[];
 }
 
-/** CSDL 13. */
+/** The entity container (CSDL 13). */
 export interface EntityContainer {
   readonly name: string;
   readonly entitySets: readonly EntitySet[];
@@ -101,7 +101,7 @@ export interface Vocabulary {
 export interface VocabularyReference {
   readonly namespace: string;
   readonly alias: string;
-  /** Where it is published, without the extension that selects XML or JSON. */
+  /** The address at which it is published, without the extension that selects XML or JSON. */
   readonly uri: string;
 }
 

@@ -52,22 +52,22 @@ export const ownVocabularies = (hasMembers: boolean): readonly Vocabulary[] => [
   },
 ];
 
-/** Which values the Lookup resource lists for a field (RESO Data Dictionary 2.0, Lookup resource). */
+/** Annotates a field with the name under which the Lookup resource lists its values (RESO Data Dictionary 2.0, Lookup resource). */
 export function lookupName(lookup: string): Annotation {
   return { term: `${RESO_METADATA}.LookupName`, value: lookup };
 }
 
-/** The value that a member of an enumeration stands for. */
+/** Annotates a member of an enumeration with the value that it stands for. */
 export function standardName(value: string): Annotation {
   return { term: `${RESO_METADATA}.${STANDARD_NAME.name}`, value };
 }
 
-/** The current name of a custom field, `GROUP: FIELD` (specification 2.4, rule 2). */
+/** Annotates a custom field with its current name, `GROUP: FIELD` (specification 2.4, rule 2). */
 export function localName(group: string, label: string): Annotation {
   return { term: `${MLS_METADATA}.LocalName`, value: `${group}: ${label}` };
 }
 
-/** The service computes the value; no record of this resource stores it (specification 2.4, rule 1). */
+/** Annotates a field that the service computes; no record of this resource stores it (specification 2.4, rule 1). */
 export const COMPUTED: Annotation = { term: 'Core.Computed', value: true };
 
 /** Capabilities of the whole service: plain reads, no batches, keys also as segments. */
@@ -88,7 +88,7 @@ export const ENTITY_SET_CAPABILITIES: readonly Annotation[] = [
   { term: 'Capabilities.DeleteRestrictions', value: { Deletable: false } },
 ];
 
-/** Whether an entity set supports change tracking. */
+/** Annotates an entity set with its support for change tracking. */
 export const changeTracking = (isSupported: boolean): Annotation => ({
   term: 'Capabilities.ChangeTracking',
   value: { Supported: isSupported },

@@ -4,14 +4,14 @@
  * add a row here and the form of its text (compile/text/native-parts.ts). This module knows only names, no records.
  */
 
-/** What a media record shows, in the terms of both interfaces. */
+/** The content of a media record, in the terms of both interfaces. */
 export const MEDIA_KINDS = ['photo', 'plan', 'video', 'tour', 'document', 'other'] as const;
 export type MediaKind = (typeof MEDIA_KINDS)[number];
 
 export interface ListingPartRow {
   /** The sub-resource in native paths, `/v1/listings/<key>/photos`; absent where the native interface has none. */
   readonly part?: string;
-  /** Its name in `_expand`. */
+  /** The name of the sub-resource in `_expand`. */
   readonly expansion?: string;
   /** The RESO navigation from a listing to its records. */
   readonly navigation: string;
@@ -25,7 +25,7 @@ export interface ListingPartRow {
   readonly changes?: string;
   /** The field of the listing that counts such records. */
   readonly count?: string;
-  /** Provided by plat in addition to the specification (4.3). */
+  /** Whether plat provides it in addition to the specification (4.3). */
   readonly own?: true;
 }
 

@@ -20,7 +20,7 @@ Decimal.RM = Big.roundHalfUp;
 /** Plain digits; zero has no sign. */
 const integerText = (value: Big): string => (value.eq(0) ? '0' : value.toFixed());
 
-/** The same with at least one place: `12.0`, `-0.05`. */
+/** A decimal with at least one place: `12.0`, `-0.05`. */
 function decimalText(value: Big): string {
   const text = integerText(value.round(PLACES));
   return text.includes('.') ? text : `${text}.0`;

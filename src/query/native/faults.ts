@@ -19,13 +19,13 @@ export interface Fault extends FilterFault {
 
 const LONGEST = 60;
 
-/** The beginning of a text, for messages: a request may contain a very long one. */
+/** The beginning of a text, for messages: a request may contain a very long text. */
 export const shortened = (text: string): string =>
   text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 
 /**
- * A fault of a filter. The reference drops a condition with an unknown field and refuses every other fault; this service refuses
- * both.
+ * A fault of a filter. The reference implementation drops a condition with an unknown field and rejects the filter for any other
+ * fault; this service rejects it for both.
  */
 export function fault<C extends FaultCode>(
   code: C,

@@ -1,7 +1,7 @@
 /**
  * Binds `_filter` (SparkQL): turns syntax nodes into the query tree, resolves names with the key's schema, and checks types. It
- * reads from top to bottom: the whole filter, conditions, their right sides, their left sides, and values in the type of what they
- * are compared with. It knows neither the grammar nor any particular resource.
+ * reads from top to bottom: the whole filter, conditions, their right sides, their left sides, and values in the type of the other
+ * side. It knows neither the grammar nor any particular resource.
  */
 import { nearestOfEither, spellingsOf } from '../../dictionary/index.ts';
 import type { Field, Navigation } from '../../dictionary/types.ts';
@@ -95,7 +95,7 @@ const recordFaultOfValue = (binding: Binding, reason: string, value: Value): und
 
 // Conditions. Undefined means that a fault has been recorded, here or by the parser.
 
-/** A multi-valued field: the expression applies to one of its members, the variable. */
+/** A multi-valued field of which one member, the variable, must satisfy an expression. */
 interface Quantifier {
   readonly collection: Collection;
   readonly variable: Scope;
@@ -209,7 +209,7 @@ function bindShape(
   return undefined;
 }
 
-// `Eq` with one value or a list: the field equals one of them, matches one of the patterns, or lies in a range
+// `Eq` with one value or a list: the field equals one of them, matches one of the patterns, or lies in a range.
 
 function bindEqual(
   binding: Binding,
@@ -333,7 +333,7 @@ interface OneValue {
   readonly kind: 'value';
   readonly expression: Expression;
   readonly type: SideType;
-  /** Whether it is more than a single field. */
+  /** Whether the side is more than a single field. */
   readonly computed: boolean;
   /** The lookup, if the side is a single field; other spellings of its values are equivalent. */
   readonly lookup?: string | undefined;
@@ -524,7 +524,7 @@ function bindNegation(
   return computed({ kind: 'negate', type, operand: bound.expression }, type, `-${name}`);
 }
 
-// Values in the type of what they are compared with
+// Values in the type of the other side
 
 /** The type that a value must have: `numberLiteral` accepts whole numbers and decimals, as computed sides do. */
 export type Target = SideType | 'number';

@@ -46,7 +46,7 @@ interface FieldRule {
   /** How many of the last arguments may be omitted. */
   readonly optional?: number;
   readonly gives: Exclude<ScalarType, 'null'>;
-  /** The result for literal arguments; undefined for a date that the calendar does not have. */
+  /** The result for literal arguments; undefined if it would be a date that does not exist. */
   readonly fold: (first: string, rest: readonly string[]) => string | undefined;
 }
 
@@ -179,7 +179,7 @@ export type ClockFunction = (typeof CLOCK_FUNCTIONS)[number][0];
 export type ShapeFunction = (typeof SHAPES)[number];
 export type PatternFunction = (typeof PATTERNS)[number];
 
-/** `field` stands for a field, or for a function of a field whose result fits the other types. */
+/** `field` means a field, or a function of a field whose result fits the other types. */
 type ArgumentType = ScalarType | 'field';
 
 /** How a function is evaluated. Functions of fields also accept literals; the others are allowed only on the right side. */

@@ -1,6 +1,6 @@
 /**
- * The logic of the native language, which has only true and false: whatever is not true is false. The tree has three-valued logic,
- * so negations are written in such a way that null becomes true.
+ * The logic of the native language, which has only true and false: anything that is not true is false. The tree has three-valued
+ * logic, so negations are written in such a way that null becomes true.
  */
 import type { Expression, Literal } from '../tree.ts';
 

@@ -27,7 +27,7 @@ export type NativeName =
   | { readonly kind: 'composite'; readonly fields: readonly Field[] }
   /** The point that shapes are compared with. */
   | { readonly kind: 'location'; readonly location: Location }
-  /** A field that the key may not see: a selection masks it; everywhere else it is unknown. */
+  /** A field that the key may not see: a selection masks it; anywhere else it is unknown. */
   | { readonly kind: 'hidden'; readonly field: Field; readonly givenAs?: string }
   | { readonly kind: 'unknown' };
 
@@ -42,9 +42,9 @@ export interface NativeNames {
   names(): Iterable<string>;
   /** Custom fields that may be suggested, as `"Group"."Field"`. */
   customNames(): Iterable<string>;
-  /** Names of the RESO interface, each with its name in this one, of fields that may be suggested. */
+  /** Names of the RESO interface for fields that may be suggested, each with its name in the native interface. */
   counterparts(): Iterable<readonly [reso: string, name: string]>;
-  /** Members that every record has besides its fields, whatever is selected. */
+  /** Members that every record has in addition to its fields, whatever is selected. */
   readonly always?: readonly string[];
 }
 

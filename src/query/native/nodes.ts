@@ -22,7 +22,7 @@ export interface Clock {
   readonly position: number;
 }
 
-/** A test of a text in the place of a value: `City Eq startswith('Far')`. */
+/** A test of a text in place of a value: `City Eq startswith('Far')`. */
 export interface Pattern {
   readonly kind: 'pattern';
   readonly type: 'character';

@@ -30,7 +30,7 @@ export interface NativeParameters {
   readonly others: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** Another spelling that occurs in the specification itself (4.3). */
+/** An alternative spelling that occurs in the specification itself (4.3). */
 const OTHER_SPELLINGS: ReadonlyMap<string, ParameterName> = new Map([['_$skip', '_skip']]);
 
 /** Decodes a part of the query; `+` and `%20` are both a space. */

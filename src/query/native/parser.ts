@@ -106,7 +106,7 @@ function parseFirst(scanner: Scanner): ParsedCondition {
   advance(scanner);
   if (at(scanner, 'not')) unexpected(scanner, 'a condition ("Not Not A" is written "Not (Not A)")');
   const { filter, startsWithNot } = parseTerm(scanner);
-  // As in the reference, a Not inside parentheses has no effect in front of a group that begins with Not.
+  // As in the reference implementation, a Not inside parentheses has no effect in front of a group that begins with Not.
   const counted = scanner.open > 0 && startsWithNot;
   return { kind: 'filter', filter: counted ? filter : { kind: 'not', operand: filter }, startsWithNot: true };
 }
@@ -179,7 +179,7 @@ function takeArithmetic(scanner: Scanner, precedence: 'sum' | 'product', count: 
   return operator;
 }
 
-/** Consumes minus signs. @returns whether they negate what follows */
+/** Consumes minus signs. @returns whether they negate the operand */
 function takeSigns(scanner: Scanner): boolean {
   let negative = false;
   while (at(scanner, 'minus')) {
@@ -272,7 +272,7 @@ function parseLeftPrimary(scanner: Scanner, mayGroup: boolean): LeftSide {
   return field ?? unexpected(scanner, 'a condition, which begins with a field, a function or a parenthesis');
 }
 
-/** Parses a parenthesis. Only what follows it shows whether it contains conditions or a part of the left side. */
+/** Parses a parenthesis. Only the token after it shows whether it contains conditions or a part of the left side. */
 function parseGroup(scanner: Scanner): LeftSide {
   if (at(scanner, 'not')) return parseJoined(scanner);
   const side = parseLeftSum(scanner, true);
@@ -384,7 +384,7 @@ const single = (value: Value | Broken): RightSide =>
     ? BROKEN
     : { kind: 'values', type: value.type, values: [value], position: value.position };
 
-/** A list from its first member on, or a single value. */
+/** Parses a list from its first member on, or a single value. */
 function parseListFrom(scanner: Scanner, first: Value | Broken): RightSide {
   if (!at(scanner, ',')) return single(first);
   const members: (Value | Broken)[] = [];
@@ -399,7 +399,7 @@ function parseListFrom(scanner: Scanner, first: Value | Broken): RightSide {
     : combineMembers(scanner, first, others);
 }
 
-/** One member after a comma; the arguments of a function may contain further members. */
+/** Parses one member after a comma; the arguments of a function may contain further members. */
 function parseMember(scanner: Scanner, place: 'list' | 'range'): Value | Broken {
   if (at(scanner, 'function')) return parseValueCall(scanner, 'right');
   const expected =
@@ -470,7 +470,10 @@ function combineRight(
 
 // Calls
 
-/** What parentheses may contain: no fields on the right side, and no nested function in the first member of a list. */
+/**
+ * Where a call occurs, which determines its arguments: no fields on the right side, and no nested function in the first member of a
+ * list.
+ */
 type CallPlace = 'left' | 'right' | 'right-plain';
 
 type Called = FieldCall | Value | Broken;
@@ -787,13 +790,13 @@ type TokenKind =
 
 export interface Token {
   readonly kind: TokenKind;
-  /** As written, except that reserved words have their standard spelling (`Eq`, `And`). */
+  /** The text as written, except that reserved words have their standard spelling (`Eq`, `And`). */
   readonly text: string;
   /** The position of its first character, counted from 1. */
   readonly position: number;
 }
 
-/** How far the text has been read. The offset counts UTF-16 code units, the position characters. */
+/** The current position in the text. The offset counts UTF-16 code units, the position characters. */
 interface Reader {
   readonly text: string;
   offset: number;

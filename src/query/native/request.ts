@@ -1,6 +1,6 @@
 /**
- * Binds the parameters of a native request: what it requests of a collection, in which order, and which page. This module knows
- * neither HTTP nor a store.
+ * Binds the parameters of a native request: filter, selection, order, and page of a collection. This module knows neither HTTP nor
+ * a store.
  */
 import { type Field, nearestOfEither } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -45,7 +45,7 @@ export interface NativeRequest {
   readonly position: PageStart;
 }
 
-/** What a collection accepts. */
+/** The parameters that a collection accepts. */
 export interface NativeBounds extends OfferedExpansions {
   readonly names: NativeNames;
   readonly parameters: readonly ParameterName[];
@@ -145,7 +145,7 @@ export function bindParameters({ given }: NativeParameters, bounds: NativeBounds
 const ORDER = '_orderby';
 const TERM = /^([-+]?)\s*(?:([A-Za-z][A-Za-z0-9]*)|"([^"]+)"\."([^"]+)")$/;
 
-/** One item of a list: a name, and what it refers to. */
+/** One item of a list: a name and its meaning. */
 interface ListedName {
   readonly name: string;
   readonly found: NativeName;

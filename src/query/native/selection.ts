@@ -66,7 +66,7 @@ function* counterparts(
   names: NativeNames,
   expansions: readonly string[],
 ): Generator<readonly [string, string]> {
-  // Reversed, because the first of several collections with the same navigation is the most common one and must win.
+  // Reversed, because the first of several collections with the same navigation is the most common one and must take precedence.
   for (const [native, navigation] of NATIVE_COLLECTIONS.toReversed()) {
     if (expansions.includes(native)) yield [navigation, native];
   }
@@ -112,9 +112,8 @@ function selectName(name: string, names: NativeNames, chosen: SelectionDraft): b
 }
 
 /**
- * Binds both parameters. An expansion that is named in `_select` is expanded, too; so is one of whose members some are named, of
- * which then only those are included. Fields that the key may not see are listed separately, because they are masked.
- *
+ * Binds both parameters. An expansion that is named in `_select` is also expanded; if only some of its members are named, only
+ * these are included. Fields that the key may not see are listed separately, because they are masked.
  * @throws PlatError `fieldUnknown`, `expansionUnknown`, `optionInvalid`
  */
 export function bindSelection(

@@ -30,7 +30,7 @@ type ReadShape = { readonly geometry: Geometry } | { readonly reason: string };
 
 const NUMBER = /^[+-]?\d+(?:\.\d*)?$|^[+-]?\.\d+$/;
 
-/** The key of a listing is one word. A number that could be degrees is taken for an incomplete point. */
+/** The key of a listing is a single word. A number that could be degrees is treated as an incomplete point. */
 const isRecord = (text: string): boolean =>
   /^[^\s,]+$/.test(text) && !(NUMBER.test(text) && Math.abs(Number(text)) <= 180);
 
@@ -168,9 +168,8 @@ function pointsOf(geometry: Geometry): readonly Point[] {
 }
 
 /**
- * Why no location can be compared with a shape: the service does not support its coordinate system (`missing`), or one of its
+ * Why locations cannot be compared with a shape: the service does not support its coordinate system (`missing`), or one of its
  * points is not on earth.
- *
  * @param name the function that the request used
  */
 export function shapeProblem(
@@ -239,7 +238,7 @@ function withinDistance(location: Location, to: Distance['to'], miles: number): 
   };
 }
 
-/** Around a line: around each of its points, and beside each of its segments. */
+/** The conditions for a location near a line: near one of its points, or next to one of its segments. */
 function withinDistanceOfLine(location: Location, line: Line, miles: number): Expression[] {
   return line.flatMap((point, index) => {
     const before = line[index - 1];
@@ -250,7 +249,7 @@ function withinDistanceOfLine(location: Location, line: Line, miles: number): Ex
 }
 
 /**
- * The points within a distance of a segment, without those around its ends: a rectangle on a map that scales longitude as at the
+ * The points within a distance of a segment, except those around its ends: a rectangle on a map that scales longitude as at the
  * middle of the segment.
  */
 function bandAlongSegment(begin: Point, end: Point, meters: number): Line {

@@ -14,7 +14,7 @@ import type { Clock } from './nodes.ts';
 const DATETIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?(?:\.(\d+))?(?:(Z)|([+-]\d\d):?(\d\d))?$/;
 const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?$/;
 
-/** How many digits of a second the grammar of SparkQL allows. */
+/** The number of fractional digits of a second that the grammar of SparkQL allows. */
 const ALL_DIGITS = 50;
 
 /**

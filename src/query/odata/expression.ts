@@ -140,7 +140,7 @@ export interface RequestCost {
 interface Environment {
   readonly query: QueryScope;
   readonly source: OptionText;
-  /** The subject of unprefixed names and `$this`; undefined where no record is accessible. */
+  /** The subject of unprefixed names and of `$this`; undefined where no record is accessible. */
   readonly self: OneRecord | OneValue | undefined;
   readonly variables: ReadonlyMap<string, OneRecord | OneValue>;
   readonly nextScope: Scope;
@@ -411,7 +411,7 @@ function follow(env: Environment, meaning: Meaning, segment: Segment): Meaning {
   }
 }
 
-/** Segments that the grammar allows but this service does not have: type casts, bound functions, keys, annotations. */
+/** Segments that the grammar allows but this service does not support: type casts, bound functions, keys, annotations. */
 const isUnsupported = (segment: Segment): boolean =>
   segment.kind === 'call' ||
   segment.kind === 'key' ||
@@ -692,8 +692,8 @@ function anyEquals(env: Environment, node: Start, many: ManyValues, value: OneVa
 }
 
 /**
- * Binds `has`: equality that is null if a side is null or, for a multi-valued lookup, that it contains the member. If several
- * members are given, all of them must match (5.1.1.1.9).
+ * Binds `has`: equality that is null if a side is null or, for a multi-valued lookup, the condition that it contains the member. If
+ * several members are given, all of them must match (5.1.1.1.9).
  */
 function bindHas(env: Environment, node: NodeOf<'binary'>): Expression {
   const left = bindNode(env, node.left);
@@ -829,7 +829,7 @@ const isTableFunction = (name: string): name is TableFunction => Object.hasOwn(F
 
 /** Further names to suggest for an unknown function. */
 const SPECIAL = ['matchespattern', 'geo.distance', 'geo.intersects', 'cast', 'isof', 'case'];
-/** Functions of OData that no type of field here supports. */
+/** Functions of OData for types that no field here has. */
 const UNSUPPORTED_FUNCTIONS = new Set(['geo.length', 'hassubset', 'hassubsequence']);
 
 /** Binds a function call; names of functions are case-insensitive. */
@@ -916,7 +916,7 @@ function bindMatches(env: Environment, node: Call): Matches {
   return { kind: 'matches', operand, pattern: found, ignoreCase: given === 'i' };
 }
 
-/** Checks a pattern, which must be valid in RE2: what ECMAScript offers beyond that cannot be matched in linear time. */
+/** Checks a pattern, which must be valid in RE2: the additional features of ECMAScript cannot be matched in linear time. */
 function checkPattern(env: Environment, node: Start, pattern: string): void {
   const check = checkRegularExpression(pattern, env.cost.patterns);
   switch (check.kind) {

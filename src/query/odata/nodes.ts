@@ -66,7 +66,7 @@ export type Node = Start &
       }
     | { readonly kind: 'path'; readonly segments: readonly [Segment, ...Segment[]] }
     | { readonly kind: 'call'; readonly name: string; readonly arguments: readonly Argument[] }
-    /** Without an operand, it applies to the record itself. */
+    /** If there is no operand, it applies to the record itself. */
     | { readonly kind: 'cast' | 'isof'; readonly operand?: Node; readonly type: string }
     | {
         readonly kind: 'case';
@@ -102,7 +102,7 @@ export type PathPart = Start & { readonly kind: 'name' | 'annotation'; readonly 
 export type SelectNode = Start &
   (
     | { readonly kind: 'all' }
-    /** `Namespace.*`, or the signature of a function. It selects bound operations, of which there are none. */
+    /** `Namespace.*`, or the signature of a function. It selects bound operations, but this service has none. */
     | { readonly kind: 'operations' }
     | { readonly kind: 'path'; readonly path: readonly PathPart[]; readonly options?: OptionNodes }
   );

@@ -1,18 +1,18 @@
 /**
- * The text of one option of a request, errors with a position in it, and the limits on the work that it may cause. The URL limits
- * the length of the text itself. This module knows neither the grammar nor the dictionary.
+ * The text of one option of a request, errors with a position in it, and the limits on the work that it may cause. The length of
+ * the text itself is limited by that of the URL. This module knows neither the grammar nor the dictionary.
  */
 import { type PlatError, platError } from '../../errors/index.ts';
 
 /** The maximum nesting of the text (parentheses, arguments, lambdas) and of the bound tree. */
 export const MAX_DEPTH = 100;
-/** The maximum nesting of lambdas and counts: the sizes of what they range over multiply. */
+/** The maximum nesting of lambdas and counts: the sizes of the collections that they range over multiply. */
 export const MAX_LAMBDAS = 10;
 /** The maximum number of operators, functions and conditions in one option. Aliases and computed names count at every use. */
 export const MAX_TERMS = 2000;
 /**
  * The maximum number of terms in one request, and of characters in its values (plus a few for each value). Aliases, computed names
- * and `$levels` count at every use, because something that is written once can be used thousands of times.
+ * and `$levels` count at every use, because an expression that is written once can be used thousands of times.
  */
 export const MAX_REQUEST_TERMS = 5000;
 export const MAX_VALUE_CHARACTERS = 131_072;
@@ -66,7 +66,7 @@ export const positionOf = ({ option, text }: OptionText, start: number) => ({
   position: [...text.slice(0, start)].length + 1,
 });
 
-/** The error that the grammar expects something else. */
+/** The error that the grammar requires something else. */
 export function syntaxError(source: OptionText, start: number, found: string, expected: string): PlatError {
   return platError('syntax', { ...positionOf(source, start), found, expected }, { target: source.option });
 }

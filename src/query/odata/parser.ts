@@ -118,8 +118,8 @@ function parseOption(scanner: Scanner, option: ParsedOption, inList: boolean): P
 type Mutable = { -readonly [Key in keyof OptionNodes]: OptionNodes[Key] };
 
 /**
- * Parses the options in the parentheses of an item, `)` included: separated by semicolons, with or without dollar.
- * @param allowed the allowed options; aliases may always
+ * Parses the options in the parentheses of an item, including `)`: separated by semicolons, with or without a dollar sign.
+ * @param allowed the allowed options; aliases are always allowed
  * @throws syntax, optionUnknown, optionRepeated, optionInvalid
  */
 function parseOptionList(scanner: Scanner, allowed: ReadonlySet<ParsedOption>): OptionNodes {
@@ -165,7 +165,7 @@ function parseSearch(scanner: Scanner, inList: boolean): Search {
   return search;
 }
 
-/** The rest of an option, up to the next one in a list or to the end of the text. */
+/** The rest of an option, up to the next option in a list or to the end of the text. */
 const PLAIN_IN_LIST = /[^;)]*/y;
 const PLAIN = /.*/sy;
 
@@ -464,7 +464,7 @@ const isListItem = (node: Node): boolean =>
   (node.kind === 'negate' && node.operand.kind === 'literal') ||
   (node.kind === 'path' && node.segments.length === 1 && node.segments[0].kind === 'at');
 
-/** What follows `in`: a list of literals in parentheses, or any expression. */
+/** Parses the right side of `in`: a list of literals in parentheses, or any expression. */
 function parseMembers(scanner: Scanner, precedence: number): Node {
   const { start } = peek(scanner);
   if (scanner.source.text[start] !== '(') return parseExpression(scanner, precedence + 1);
@@ -772,19 +772,19 @@ type Token = Span &
     | { readonly kind: 'symbol'; readonly symbol: string }
     /** Identifiers joined by dots, as written. */
     | { readonly kind: 'name'; readonly name: string }
-    /** `$count` and its like: the name in lower case, without the dollar. */
+    /** `$count` and similar names, in lower case and without the dollar sign. */
     | { readonly kind: 'system'; readonly name: string }
-    /** A parameter alias, or an annotation: the name without the at sign, a qualifier after `#`. */
+    /** A parameter alias, or an annotation: the name without the at sign, with a qualifier after `#`. */
     | { readonly kind: 'at'; readonly name: string }
     | { readonly kind: 'literal'; readonly literal: LiteralText }
     /** A JSON string, unescaped. */
     | { readonly kind: 'json'; readonly value: string }
   );
 
-/** How far a text has been read. */
+/** The current position in a text. */
 interface Scanner {
   readonly source: OptionText;
-  /** Everything before it has been consumed. */
+  /** Everything before this offset has been consumed. */
   offset: number;
   /** The current depth of nesting. */
   depth: number;
@@ -886,7 +886,7 @@ function commaList<T>(scanner: Scanner, item: (scanner: Scanner) => T): T[] {
   return items;
 }
 
-/** The same between brackets, possibly empty. */
+/** Parses a list between brackets, which may be empty. */
 function bracketedList<T>(scanner: Scanner, close: string, item: (scanner: Scanner) => T): T[] {
   return bracketed(scanner, () => {
     if (accept(scanner, close)) return [];

@@ -74,9 +74,8 @@ const decodeQuery = (text: string): string => decodePart(text.replaceAll('+', ' 
 
 /**
  * Splits the text after the question mark into options (OData 4.01 URL conventions, 2 and 5): at `&`, then at the first `=`; only
- * then, it is decoded. System options are case-insensitive and may lack their dollar sign. An option without `=` has an empty
+ * then does it decode them. System options are case-insensitive and may lack their dollar sign. An option without `=` has an empty
  * value.
- *
  * @throws optionUnknown for an unknown name with a dollar sign; optionRepeated; requestMalformed
  */
 export function parseQueryOptions(rawQuery: string): RawOptions {
@@ -173,8 +172,7 @@ const plainQuery = (resource: ResourceSchema, schema: Schema): CollectionQuery =
   });
 
 /**
- * Refuses all options except `$format`, for documents that describe the service.
- *
+ * Rejects all options except `$format`, for documents that describe the service.
  * @throws PlatError `requestMalformed`, `notImplemented`
  */
 export function requireNoOptions(raw: RawOptions, where: string): void {
@@ -208,7 +206,7 @@ export function parseFilter(text: string, resource: ResourceSchema, schema: Sche
 
 // The options of one collection
 
-/** What surrounds a query: the request, or another query of which it is an expansion. */
+/** The surroundings of a query: the request, or another query of which it is an expansion. */
 interface Surroundings {
   readonly schema: Schema;
   /** The aliases of the request and of the enclosing expansions. */
@@ -217,7 +215,7 @@ interface Surroundings {
   readonly totals: RequestTotals;
 }
 
-/** What is limited over a whole request. */
+/** The totals of a whole request that are limited. */
 interface RequestTotals {
   expansions: number;
   readonly cost: RequestCost;
@@ -331,10 +329,10 @@ const bindComputed = (query: QueryScope): readonly Computed[] =>
 /** Select lists for the same records: the `$select` of the query, and the parts of outer lists that apply to it. */
 type SelectLists = readonly Sourced<readonly SelectNode[]>[];
 
-/** What a `$select` requests, and what it passes on to expansions. */
+/** The selection that `$select` requests, and the parts of it that apply to expansions. */
 interface BoundSelect {
   readonly selection: Selection;
-  /** The computed names that were requested; undefined: all. */
+  /** The computed names that were requested; undefined: all of them. */
   readonly computed: ReadonlySet<string> | undefined;
   /** By the dictionary's name of the navigation: the remainders of paths such as `Media/MediaURL`. */
   readonly passed: ReadonlyMap<string, SelectLists>;
@@ -383,7 +381,7 @@ function bindSelect(
   return { selection, computed: all ? undefined : computed, passed };
 }
 
-/** Refuses annotations and type casts, which the grammar allows but this service does not provide. */
+/** Rejects annotations and type casts, which the grammar allows but this service does not support. */
 function refuseForeignParts(source: OptionText, path: readonly PathPart[]): void {
   for (const { kind, name, start } of path) {
     if (kind === 'annotation') throw notProvided(source, start, `the annotation @${shown(name)}`);
@@ -417,8 +415,7 @@ interface ExpandScope {
 
 /**
  * Binds `$expand` (OData 4.01 URL conventions, 5.1.3). A star stands for all navigations that are not listed explicitly.
- *
- * @param passed what an outer `$select` selects of the related records
+ * @param passed the parts of an outer `$select` that apply to the related records
  * @throws fieldUnknown, typeMismatch, optionsConflict, optionRepeated, filterTooLarge, notImplemented
  */
 function bindExpand(
@@ -464,7 +461,7 @@ function bindExpand(
   return [...expansions.values()];
 }
 
-/** What a star stands for. The custom fields of a record have no URL of their own, to which a reference could lead. */
+/** The navigations that a star stands for. The custom fields of a record have no URL of their own that a reference could use. */
 function* navigationsOf({ record: { schema } }: QueryScope, { give }: Star): Iterable<Navigation> {
   for (const name of schema.resource.navigations.keys()) {
     const navigation = schema.findNavigation(name);
@@ -473,7 +470,7 @@ function* navigationsOf({ record: { schema } }: QueryScope, { give }: Star): Ite
   if (give === 'records' && hasCustomFields(schema)) yield customFieldsNavigation(schema.resource);
 }
 
-/** Refuses what the grammar allows but this service does not provide. */
+/** Rejects items that the grammar allows but this service does not support. */
 function requireProvided({ query, source }: ExpandScope, item: ExpandNode): Path | Star {
   if (item.kind === 'media') throw notProvided(source, item.start, 'a media stream');
   refuseForeignParts(source, item.path);
@@ -566,7 +563,7 @@ function bindExpansion(
 
 const LIST_OPTIONS = ['filter', 'search', 'orderby', 'top', 'skip', 'count'] as const;
 
-/** Refuses options that do not apply to a single related record: it cannot be filtered, ordered or counted. */
+/** Rejects options that do not apply to a single related record, which cannot be filtered, ordered or counted. */
 function refuseListOptions(source: OptionText, { give, options, start }: Path | Star, name: string): void {
   if (give === 'count') {
     throw typeMismatch(source, start, `${name} leads to one record, so it has no $count`);

@@ -32,7 +32,7 @@ export interface PathStep {
   readonly key?: KeyValue;
 }
 
-/** A path, as far as it has been followed. All of `root` and `steps` except the last lead to one record each. */
+/** The part of a path that has been resolved. All of `root` and `steps` except the last lead to one record each. */
 interface Route {
   readonly root: PathRoot;
   readonly steps: readonly PathStep[];
@@ -40,7 +40,7 @@ interface Route {
   readonly resource: ResourceSchema;
 }
 
-/** What a route leads to. */
+/** The target of a route. */
 type Target =
   | { readonly kind: 'collection' }
   | { readonly kind: 'record' }
@@ -113,7 +113,7 @@ function begin(schema: Schema, segment: PathSegment, aliases: KeyAliases): Desti
   return { kind: key === undefined ? 'collection' : 'record', route: { root, steps: [], resource } };
 }
 
-/** Follows one more segment; undefined if it leads nowhere. */
+/** Resolves one more segment; undefined if it leads nowhere. */
 function follow(
   schema: Schema,
   destination: Destination,
@@ -192,14 +192,14 @@ const keyIsNumber = ({ resource }: ResourceSchema): boolean => {
   return field !== undefined && fieldType(field) === 'integer';
 };
 
-/** A key that is a segment of its own; undefined if no record can have it. */
+/** Parses a key that is a segment of its own; undefined if no record can have it. */
 function keyOfSegment(resource: ResourceSchema, text: string): KeyValue | undefined {
   if (!keyIsNumber(resource)) return text === '' ? undefined : text;
   const number = Number(text);
   return /^-?\d+$/.test(text) && Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** The key in the parentheses of a segment; undefined if it has none. */
+/** Parses the key in the parentheses of a segment; undefined if there are none. */
 function keyOf(
   resource: ResourceSchema,
   { text }: PathSegment,
@@ -234,7 +234,7 @@ function keyOfNode(resource: ResourceSchema, source: OptionText, node: Node, ali
   throw syntaxError(aliasSource, value.start, 'no literal', 'a key');
 }
 
-/** A key from a literal. Digits are accepted with and without quotes, since the keys of listings are strings of digits. */
+/** Parses a key from a literal. Digits are accepted with and without quotes, since the keys of listings are strings of digits. */
 function keyOfLiteral(
   resource: ResourceSchema,
   source: OptionText,

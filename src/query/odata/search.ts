@@ -15,7 +15,7 @@ const AND = /AND\s+/y;
 const OR = /OR\s+/y;
 const NOT = /NOT\s+/y;
 
-/** How far the search has been read. */
+/** The current position in the search. */
 interface Reader {
   readonly source: OptionText;
   readonly word: RegExp;
@@ -110,7 +110,7 @@ function accept(reader: Reader, keyword: RegExp): boolean {
   return end !== undefined;
 }
 
-/** The end of a keyword that follows after white space; undefined if it does not follow, or no term comes after it. */
+/** The end of a keyword after white space; undefined if no such keyword follows, or if no term comes after it. */
 function afterSpace(reader: Reader, keyword: RegExp): number | undefined {
   const from = nextOffset(reader);
   return from > reader.offset ? afterKeyword(reader, keyword, from) : undefined;

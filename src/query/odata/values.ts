@@ -105,7 +105,7 @@ export function align(left: Expression, right: Expression): readonly [Expression
 }
 
 /**
- * Converts operands of arithmetic: next to a date or time, a string may be a duration; next to a timestamp, a date is its midnight.
+ * Converts operands of arithmetic: beside a date or time, a string may be a duration; beside a timestamp, a date is its midnight.
  */
 export function alignOperands(left: Expression, right: Expression): readonly [Expression, Expression] {
   const types = [typeOf(left), typeOf(right)];
@@ -391,8 +391,8 @@ function canonicalTimestamp(text: string, digits?: number): string | undefined {
 }
 
 /**
- * A timestamp as the argument of a function that reads its parts, which are those in the zone in which it is written (5.1.1.8): the
- * same day and time of day in UTC.
+ * Converts a timestamp that is the argument of a function of its parts, which are those in the zone in which it is written
+ * (5.1.1.8): to the same day and time of day in UTC.
  */
 export function inOwnZone(literal: Literal, written: string): Literal {
   const value = canonicalTimestamp(written.replace(ZONE, 'Z'));
@@ -416,13 +416,12 @@ function canonicalTime(text: string, digits?: number): string {
   return `${hour}:${minute}:${seconds}${fractionText(fraction, digits)}`;
 }
 
-/** How many digits of a second the grammar of OData allows. */
+/** The number of fractional digits of a second that the grammar of OData allows. */
 const ALL_DIGITS = 12;
 
 /**
- * A literal as it is compared: a timestamp or time of day with all digits of its fraction. Stored values have at most six digits,
- * and compare with it as texts.
- *
+ * A literal in the form in which it is compared: a timestamp or time of day with all digits of its fraction. Stored values have at
+ * most six digits, and compare with it as texts.
  * @param written the literal as written in the request
  */
 export function exactLiteral(literal: Literal, written: string): Literal {
@@ -506,8 +505,8 @@ export interface EdmType {
 }
 
 /**
- * The largest number of Edm.Int64 that is exact as a double. The lowest integer is outside of the range: SQLite casts every number
- * below it to it.
+ * The largest number of Edm.Int64 that a double represents exactly. The range excludes the lowest integer, because SQLite casts
+ * every smaller number to it.
  */
 const LARGEST = 2 ** 63 - 1024;
 
