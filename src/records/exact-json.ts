@@ -2,7 +2,7 @@
  * Parses JSON without losing what a plain parser drops: digits of numbers, and repeated members. This module does not know fields.
  */
 import { isObject, LongNumber } from '../shared/json.ts';
-import { isTooDeep } from './nesting.ts';
+import { isTooDeep, MOST_LEVELS } from './nesting.ts';
 import { isUnsafeInteger, losesDigits } from './value.ts';
 
 /** Numbers with this many digits, or with an exponent, may not survive parsing. */
@@ -37,7 +37,8 @@ export const REPEATED = '@plat.repeated';
 export function parseWithRepeatedMembers(text: string): unknown {
   try {
     const value = parseExactly(text);
-    if (isTooDeep(value) || countMembers(value) === countNames(text)) return value;
+    const members = countMembers(value);
+    if (Number.isNaN(members) || members === countNames(text)) return value;
     const marked = renameRepeatedMembers(text);
     return marked === text ? value : parseExactly(marked);
   } catch {
@@ -45,19 +46,21 @@ export function parseWithRepeatedMembers(text: string): unknown {
   }
 }
 
-/** The number of members of all objects in a value. */
-export function countMembers(value: unknown): number {
+/** The number of members of all objects in a value; NaN if it is nested too deeply for any record. */
+export function countMembers(value: unknown, levels = MOST_LEVELS): number {
   if (Array.isArray(value)) {
+    if (levels === 0) return Number.NaN;
     let count = 0;
-    for (const each of value) if (typeof each === 'object') count += countMembers(each);
+    for (const each of value) if (typeof each === 'object') count += countMembers(each, levels - 1);
     return count;
   }
   if (!isObject(value) || value instanceof LongNumber) return 0;
+  if (levels === 0) return Number.NaN;
   const names = Object.keys(value);
   let count = names.length;
   for (const name of names) {
     const each = value[name];
-    if (typeof each === 'object') count += countMembers(each);
+    if (typeof each === 'object') count += countMembers(each, levels - 1);
   }
   return count;
 }

@@ -5,7 +5,7 @@ import { isObject } from '../shared/json.ts';
  * The maximum nesting of a record's values. Records of the dictionary have at most ten levels. Values with thousands
  * of levels would overflow the stack of recursive functions.
  */
-const MOST_LEVELS = 64;
+export const MOST_LEVELS = 64;
 
 export const TOO_DEEP = `is nested more than ${MOST_LEVELS} levels deep`;
 
