@@ -171,7 +171,7 @@ function parentToday(planner: Planner, layout: ResourceLayout, alias: string, bi
   const isNamed = layout.resource.parent?.kind === 'named';
   const seen = parentsOf(model, layout.resource.name).map((owner) => {
     const parent = model.layout(owner);
-    const row = `${alias}_p`; // as the row above it has no other
+    const row = `${alias}_p`; // a row has only one parent, so no other table has this alias
     const visible = movesWithDay(model, owner)
       ? visibleToday(planner, parent, row, bit)
       : all(visibleRows({ rows: { ...ALL_ROWS, bit } }, parent, row));

@@ -21,7 +21,7 @@ export interface Dependency {
 }
 
 export interface Dependencies {
-  /** The dependences of the whole response. */
+  /** The dependencies of the whole response. */
   readonly all: readonly Dependency[];
   /** Whether one of them affects which records match. */
   readonly decide: boolean;
@@ -40,7 +40,7 @@ interface DependencySource {
 class CannotFollow extends Error {}
 
 /**
- * The dependences of a query.
+ * The dependencies of a query.
  *
  * @returns undefined if the response also depends on something that no entry of the sequence of changes reports: the clock, the
  * location of a record that the filter names by its key, or records beyond the parts of a record

@@ -15,7 +15,7 @@ export class DamagedRecord extends Error {
   readonly record: string;
 
   constructor(record: string) {
-    super(`${record} is not as it was written`);
+    super(`${record} no longer matches what was written`);
     this.record = record;
   }
 }

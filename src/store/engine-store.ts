@@ -55,7 +55,7 @@ export async function openOn<S extends WriteSession>(engine: Engine<S>): Promise
   const { moment } = await engine.ask();
   const stored = await readModel(engine.reading.small);
   const model = await modelOfToday(stored, moment, (patience) => writer.startDay(patience));
-  opened.move(); // whoever has the store closes it
+  opened.move(); // the caller closes the store
   return storeOn(engine, writer, model);
 }
 

@@ -1,11 +1,11 @@
 /** The state that the processes of one store share, so that together they act as one service. */
 export interface SharedState {
   /**
-   * Lends a process part of what a key may still request in its window. The loans never exceed the key's limit
-   * together.
+   * Lends a process part of the requests that a key may still make in its window. All loans together never exceed the
+   * limit of the key.
    */
   lendRequests(loan: LoanRequest): Promise<Loan>;
-  /** Returns what is left of loans whose windows are still running. */
+  /** Returns the unused requests of loans whose windows are still running. */
   returnRequests(loans: readonly ReturnedLoan[]): Promise<void>;
   /** The list stored under a name, unless it has expired. */
   findList(name: string): Promise<SharedList | undefined>;
@@ -30,7 +30,7 @@ export interface LoanRequest {
   readonly key: string;
   /** The requests of one window, and its length. */
   readonly limit: { readonly requests: number; readonly seconds: number };
-  /** What is left of the process's earlier loan, which it returns now. */
+  /** The unused part of the process's earlier loan, which it returns now. */
   readonly left: Pick<ReturnedLoan, 'window' | 'requests'>;
 }
 

@@ -70,7 +70,7 @@ test('a store that was created under a clock that was ahead is restamped once th
   const status = await at.run(['status', ...STORE]);
   assert.match(
     status.err,
-    /the last timestamp, \S+Z, lies 2\.0 days ahead of the clock.* "plat restamp" brings/,
+    /the last timestamp, \S+Z, is 2\.0 days ahead of the clock.* "plat restamp" brings/,
   );
   assert.match(
     await at.done(['restamp', ...STORE]),
@@ -93,7 +93,7 @@ test('a store that a wrong clock has frozen is reported by every command, and re
 
   await at.done(['import', ...STORE, '--allow-clock-jump', 'b.ndjson'], AHEAD);
   const frozen =
-    /the last timestamp, \S+Z, lies 2\.0 days ahead of the clock: windows up to it stay empty; "plat restamp" brings it back/;
+    /the last timestamp, \S+Z, is 2\.0 days ahead of the clock: windows up to it stay empty; "plat restamp" brings it back/;
   const { problems } = Object(await ready());
   assert.match(problems.clock, frozen);
   const status = await at.run(['status', ...STORE, '--json']);

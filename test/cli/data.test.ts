@@ -121,7 +121,7 @@ test('backup writes a complete store next to the live one, and never overwrites 
     at.run(['backup', '--store', 'm.db', 'copy.db']),
     at.run(['backup', '--store', 'm.db', 'no/copy.db']),
   ]);
-  assert.deepEqual(again, { code: 2, out: '', err: 'plat: copy.db exists already.\n' });
+  assert.deepEqual(again, { code: 2, out: '', err: 'plat: copy.db already exists.\n' });
   assert.deepEqual(nowhere, {
     code: 2,
     out: '',

@@ -137,7 +137,7 @@ test('an open store, a damaged backup and a file that is not a backup change not
     assert.deepEqual(await at.run(['restore', backup, '--store', store]), {
       code: 2,
       out: '',
-      err: `plat: ${backup} is the store itself, and not a backup of it.\n`,
+      err: `plat: ${backup} is the store itself, not a backup of it.\n`,
     });
   }
   const server = await at.run(['restore', 'b.db', '--store', 'postgres://localhost/none']);
@@ -191,7 +191,7 @@ test('a last timestamp ahead of the clock is not carried over', async (t) => {
   database.close();
   const report = JSON.parse(await at.done(['restore', 'b.db', '--store', 's.db', '--json']));
   assert.deepEqual(report.remarks, [
-    'the last timestamp of the store that was there, 2046-01-01T00:00:00Z, lay ahead of the clock and was left behind',
+    'the last timestamp of the previous store, 2046-01-01T00:00:00Z, was ahead of the clock and is not carried over',
   ]);
   assert.ok(Date.parse(report.notBefore) < Date.parse('2046-01-01T00:00:00Z'));
 });

@@ -374,7 +374,7 @@ test('invalid keys are rejected', async (t) => {
         '',
         'plat: The name has a control character (U+001B) at position 2; use letters, digits and signs.',
       ],
-      [2, '', 'plat: The name is blank; it says whose key it is.'],
+      [2, '', 'plat: The name is blank; it must say whose key this is.'],
       [2, '', "plat: unknown option '--color'"],
       [
         2,

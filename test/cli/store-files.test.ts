@@ -150,7 +150,7 @@ test('a store is not created again while a process has the deleted one open, nor
   const exists = await at.run(['backup', '--store', 'copy.db', 'm.db']);
   assert.equal(
     exists.err,
-    'plat: m.db-wal exists already, and would be taken for a part of m.db. Move it away.\n',
+    'plat: m.db-wal already exists and would be treated as part of m.db. Move it away.\n',
   );
   const made = await at.run(['import', '--store', 'm.db', 'b.ndjson']);
   assert.match(

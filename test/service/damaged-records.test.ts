@@ -65,7 +65,7 @@ for (const engine of [sqliteEngine({ pageReaders: 1, searchReaders: 1 }), postgr
     await pass();
     const listings = ['all', 'all, native', 'keys', 'found', 'ordered', 'record', 'field', 'record, native'];
     assert.deepEqual(await refused(), listings);
-    assert.match(logged(), /Property L1060 is not as it was written/);
+    assert.match(logged(), /Property L1060 no longer matches what was written/);
 
     await wrong('Member', 'M', 'Agent', 'Argent');
     await wrong('Media', 'PL1001', 'jpg', 'jqg');

@@ -83,7 +83,7 @@ async function postgresEngine(
   const dialect = partitions === undefined ? postgresDialect : partitionedDialect;
   const small = poolSession(lanes.small);
   const state = new LiveState(clock, small.rows);
-  taken.move(); // the engine closes them
+  taken.move(); // the engine owns and closes them
   return {
     ...{ name, secret, dialect },
     writing: writingOn(writing, clock, partitions !== undefined, options.limits),

@@ -135,7 +135,7 @@ async function sqliteEngine(
   };
   // The check of a copy is the only caller, so it may use all threads.
   const checking = threads('pages', checkers, cacheMegabytes.reading);
-  taken.move(); // the engine closes them
+  taken.move(); // the engine owns and closes them
 
   return {
     name: path,

@@ -422,7 +422,7 @@ function combineMembers(scanner: Scanner, first: Value, others: readonly Value[]
     const shared = sharedType(type, value.type);
     if (shared === undefined) {
       const [one, other] = [typeName(first.type), typeName(value.type)];
-      const reason = `the values differ in type, ${one} comes first and ${other} here`;
+      const reason = `the values differ in type: ${one} comes first, ${other} here`;
       return recordFault(scanner, reason, tokenOf(value), value.position);
     }
     type = shared;

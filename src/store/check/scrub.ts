@@ -86,7 +86,7 @@ export class Scrub {
   #next = new AbortController();
   /** Ends the current pause, for readers that wait. */
   #wake = new AbortController();
-  /** Whether readers wait for a pass that has not begun yet, or for the current one. */
+  /** Whether readers wait for a pass that has not begun yet, and whether they wait for the current one. */
   #isWanted = false;
   #isHurried = false;
   #hurried = Number.NEGATIVE_INFINITY;
@@ -235,7 +235,7 @@ export class Scrub {
       this.#crowded.add(resource);
       this.#options.onFault({
         resource,
-        what: [`more than ${this.#most} records are damaged: none is given`],
+        what: [`more than ${this.#most} records are damaged, so none is returned`],
       });
       this.#changed();
     }

@@ -32,6 +32,6 @@ export async function makeBackup(file: string, { source, write, faultOf }: Backu
 }
 
 function mustNotExist(file: string): void {
-  if (existsSync(file)) throw platError('usage', { reason: `${file} exists already.` });
+  if (existsSync(file)) throw platError('usage', { reason: `${file} already exists.` });
   mustHaveNoLogFiles(file);
 }

@@ -55,6 +55,6 @@ export function unusedName(path: string, now: number): string {
 export function mustHaveNoLogFiles(path: string): void {
   const found = DATABASE_FILE_ENDINGS.map((end) => `${path}${end}`).find((each) => existsSync(each));
   if (found === undefined) return;
-  const reason = `${found} exists already, and would be taken for a part of ${path}. Move it away.`;
+  const reason = `${found} already exists and would be treated as part of ${path}. Move it away.`;
   throw platError('usage', { reason });
 }

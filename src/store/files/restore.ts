@@ -106,7 +106,7 @@ export async function restore(
 ): Promise<Restored> {
   const path = resolveLinks(named);
   if (existsSync(backup) && existsSync(path) && realpathSync(backup) === realpathSync(path)) {
-    throw platError('usage', { reason: `${backup} is the store itself, and not a backup of it.` });
+    throw platError('usage', { reason: `${backup} is the store itself, not a backup of it.` });
   }
   mustNotBeInUse(path);
   const occupied = await engine.lockStore(path);
@@ -120,7 +120,7 @@ export async function restore(
     const isAhead = newest > now + MAX_AHEAD;
     if (isAhead) {
       remarks.push(
-        `the last timestamp of the store that was there, ${timestampFrom(newest)}, lay ahead of the clock and was left behind`,
+        `the last timestamp of the previous store, ${timestampFrom(newest)}, was ahead of the clock and is not carried over`,
       );
     }
     const notBefore = isAhead ? now : Math.max(now, newest + 1);

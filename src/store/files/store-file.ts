@@ -139,6 +139,6 @@ function beginningOf(path: string): Buffer {
       closeSync(descriptor);
     }
   } catch {
-    return Buffer.alloc(0); // it is deleted, or a folder: nothing is known about it
+    return Buffer.alloc(0); // it was deleted, or is a folder
   }
 }

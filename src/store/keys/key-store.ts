@@ -5,7 +5,7 @@ import { bind, join, type Sql, sql } from '../../compile/fragment.ts';
 import { Damage, parseStoredJson } from '../../records/damage.ts';
 import type { OwnTables, Row } from '../session.ts';
 
-/** The use of a key since it was last recorded. Moments are timestamps, or numbers until they are recorded. */
+/** The use of a key since it was last recorded. Moments are numbers until the use is recorded, and then timestamps. */
 export interface KeyUse<Moment = string> {
   readonly requests: number;
   readonly rows: number;

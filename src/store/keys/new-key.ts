@@ -34,7 +34,8 @@ const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
  * @throws PlatError `usage` for a name that is blank, is too long or contains control characters
  */
 export function checkKeyName(name: string): string {
-  if (name.trim() === '') throw platError('usage', { reason: 'The name is blank; it says whose key it is.' });
+  if (name.trim() === '')
+    throw platError('usage', { reason: 'The name is blank; it must say whose key this is.' });
   const characters = [...name];
   const at = characters.findIndex((each) => CONTROL.test(each));
   if (at >= 0) {

@@ -7,7 +7,7 @@ import type { ListPageRequest, PageRequest, RecordQuery, RecordRequest, Shape } 
 import type { Expansion } from '../../query/request.ts';
 import type { OrderTerm } from '../../query/tree.ts';
 
-/** Single records, pages, and searches, each in a lane of its own, so that expensive reads never delay cheap ones. */
+/** Single records, pages, and searches have separate lanes, so that expensive reads never delay cheap ones. */
 export type Lane = 'records' | 'pages' | 'searches';
 
 /** On whose behalf the store reads; threads and connections are shared fairly between the names. */

@@ -39,7 +39,7 @@ export class LinkedBody {
   /** Where the placeholders begin, and where they end. */
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
-  /** For each link of each placeholder, the place of its fragment among those that are known. */
+  /** For each link of each placeholder, the index of its fragment among the known ones. */
   readonly #found: number[] = [];
   /** The fragments that had to be read, by their index in `#found`. */
   readonly #read = new Map<number, Buffer>();

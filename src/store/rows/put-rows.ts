@@ -24,7 +24,7 @@ import type { WriteContext } from './write-context.ts';
 
 /** A stored row that is replaced or deleted. */
 interface ReplacedRow extends StoredCountedRow {
-  /** Values of columns whose fields are no longer declared. They stay with the row as long as it is stored. */
+  /** Values of columns whose fields are no longer declared. They stay with the row until it is deleted. */
   readonly dormant: readonly BoundValue[];
 }
 

@@ -67,7 +67,7 @@ export const TOLERATED_JUMP = 12 * 3_600_000;
 /** Milliseconds between two stored readings. */
 const READING_INTERVAL = 60_000;
 
-/** Milliseconds by which a correct clock may be before the newest timestamp. */
+/** Milliseconds by which a correct clock may be behind the newest timestamp. */
 const TOLERATED_LAG = 60_000;
 
 /** No correct clock shows a time before plat was written. */

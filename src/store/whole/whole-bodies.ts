@@ -24,7 +24,7 @@ const SMALL = 16 * 1024;
  * @throws Damage for a body that is not UTF-8 or contains a zero byte, as a lost disk block does
  */
 export const mustBeText: BodyCheck = (body) => {
-  if (!isText(body)) throw new Damage('a text of it is not as it was written');
+  if (!isText(body)) throw new Damage('one of its texts no longer matches what was written');
   return body;
 };
 

@@ -92,7 +92,7 @@ export function writeInBatches(
   { source, over, rejectsTaken, ignoresHashes = false, begin, finish }: BatchOptions = {},
 ): Promise<Written> {
   return runBatches(writer, current, {
-    batches: split(records, paceOf(writer, writer.largestWeight ?? LARGEST_WEIGHT)),
+    batches: splitByWeight(records, paceOf(writer, writer.largestWeight ?? LARGEST_WEIGHT)),
     source: source ?? null,
     over,
     isSized: true,
@@ -115,7 +115,7 @@ export function writeInBatches(
     weightOf,
     rejectionOf: (record, seconds) => {
       const children = weightOf(record) - 1;
-      const reason = `To store it${children > 0 ? ` with its ${children} children` : ''} takes longer than the ${seconds} s that a transaction may`;
+      const reason = `Storing it${children > 0 ? ` with its ${children} children` : ''} takes longer than the ${seconds} s that a transaction may last`;
       return { resource, key: record.key, reason };
     },
   });
@@ -142,7 +142,7 @@ export function removeInBatches(
     },
     weightOf: () => 1,
     rejectionOf: (key, seconds) => {
-      const reason = `To delete it with its children takes longer than the ${seconds} s that a transaction may`;
+      const reason = `Deleting it with its children takes longer than the ${seconds} s that a transaction may last`;
       return { resource, key, reason };
     },
   });
@@ -262,7 +262,7 @@ const weightOf = ({ children }: ParsedRecord): number =>
   1 + [...children.values()].reduce((sum, members) => sum + members.length, 0);
 
 /** A record that is heavier than a batch gets a transaction of its own. */
-function split(records: readonly ParsedRecord[], largestWeight: number): ParsedRecord[][] {
+function splitByWeight(records: readonly ParsedRecord[], largestWeight: number): ParsedRecord[][] {
   const batches: ParsedRecord[][] = [];
   let batch: ParsedRecord[] = [];
   let weight = 0;

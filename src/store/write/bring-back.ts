@@ -76,8 +76,8 @@ export function aheadOf({
 export function aheadText({ milliseconds, newest, isRestamping, setBack }: Ahead): string {
   if (isRestamping) return 'timestamps are being restamped; "plat restamp" resumes an interrupted run';
   if (setBack !== undefined)
-    return `the last timestamp, ${newest}, lies ${durationText(milliseconds)} ahead of the clock, which was set back by ${durationText(setBack)} since the store was last written to: windows up to it stay empty; set the clock right, or, if it was ahead before and is right now, "plat restamp" brings the timestamp back`;
-  return `the last timestamp, ${newest}, lies ${durationText(milliseconds)} ahead of the clock: windows up to it stay empty; "plat restamp" brings it back`;
+    return `the last timestamp, ${newest}, is ${durationText(milliseconds)} ahead of the clock, which was set back by ${durationText(setBack)} since the store was last written to: windows up to it stay empty; set the clock right, or, if it was ahead before and is right now, "plat restamp" brings the timestamp back`;
+  return `the last timestamp, ${newest}, is ${durationText(milliseconds)} ahead of the clock: windows up to it stay empty; "plat restamp" brings it back`;
 }
 
 /** What restamping needs from a writer. */
@@ -175,7 +175,7 @@ export async function moveBackTimestamps(
   }
 }
 
-/** Children come before their parents, so that no listing gets a timestamp before that of a change in it. */
+/** Children come before their parents, so that no listing gets a timestamp before that of a changed child. */
 function resourcesWithTimestamps(model: StoreModel): (readonly [resource: string, field: string])[] {
   const own =
     model.settings.owner === 'authority' || returnsOwnTimestamps(model.settings)

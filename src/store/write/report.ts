@@ -23,7 +23,7 @@ export interface Rejection {
   readonly resource: string;
   readonly key: string;
   readonly reason: string;
-  /** Its JSON, if it is not that of the record that was written. */
+  /** The JSON of the rejected record, if it is not the record that was written. */
   readonly payload?: string;
 }
 

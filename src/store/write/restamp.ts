@@ -53,7 +53,7 @@ export async function restampParents(
     await transaction.restamp(resource, rows);
     await restampCounted(transaction, resource, recounted);
   }
-  await restampParents(transaction, merge(above), tally);
+  await restampParents(transaction, mergeTouchedParents(above), tally);
 }
 
 /** The stored rows of records of one resource: known rows are returned, the others are read. */
@@ -75,7 +75,7 @@ function touchedParentOf(resource: string, { parent, parentResource, kind }: Sto
 }
 
 /** Merges entries of the same record, so that each record occurs once, with all changes of its children. */
-export function merge(touched: readonly TouchedParent[]): TouchedParent[] {
+export function mergeTouchedParents(touched: readonly TouchedParent[]): TouchedParent[] {
   const groups = Map.groupBy(touched, idOf);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;

@@ -11,7 +11,7 @@ import { ownTimestamps, putWithTimestamps, type RowWithoutTimestamps } from './o
 import { hashUnderSystem, ownershipConflict, placeChild } from './place-children.ts';
 import { derivedCounts, type PreparedRecord } from './prepare.ts';
 import { emptyTally, type TakenChild, type Tally, type WriteReport } from './report.ts';
-import { idOf, merge, restampParents, type TouchedParent } from './restamp.ts';
+import { idOf, mergeTouchedParents, restampParents, type TouchedParent } from './restamp.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /** The changes of the batch to one child resource. */
@@ -58,7 +58,7 @@ export async function writeRecords(
       stored,
       readValue(prepared.record, 'OriginatingSystemID'),
     );
-    if (prepared.record.onlyChildren && stored === undefined) continue; // it has gone meanwhile
+    if (prepared.record.onlyChildren && stored === undefined) continue; // it was deleted in the meantime
     if (conflict === undefined) outcomes.push({ prepared, stored, changes: new Set() });
     else tally.rejected.push({ resource, key, reason: conflict });
   }
@@ -109,7 +109,7 @@ async function addOrphans(
     const batch = batches.getOrInsert(target, newBatch());
     for (const orphan of rows) {
       const { row } = orphan;
-      if (batch.put.has(row.key)) continue; // another record of the batch takes it
+      if (batch.put.has(row.key)) continue; // another record of the batch takes the child
       batch.put.set(row.key, orphan);
       parents.get(row.parent ?? '')?.changes.add(changeTimestampOf(target, row.kind));
     }
@@ -132,7 +132,7 @@ async function storeChildren(
     tally.children.stored += rows.length;
     await adoptOrphans(transaction, resource, rows, tally);
   }
-  await restampParents(transaction, merge(formerParents), tally);
+  await restampParents(transaction, mergeTouchedParents(formerParents), tally);
 }
 
 /** Children may contain children of their own, such as the media of an open house. */
@@ -221,7 +221,7 @@ async function compareChildren(
     for (const holder of holders) {
       const { key } = holder.prepared.record;
       if (target === COUNTED_RESOURCE) replaced.set(key, stored.get(key) ?? []);
-      compareOne(transaction, holder, name, { stored, elsewhere, claims }, batch, tally);
+      compareChildrenOf(transaction, holder, name, { stored, elsewhere, claims }, batch, tally);
     }
   }
   for (const { taken } of batches.values()) tally.taken.push(...taken.values());
@@ -242,7 +242,7 @@ function newOrMovedKeys(
 }
 
 /** What the store knows of the children of records that are being written. */
-interface Known {
+interface KnownChildren {
   /** Stored children, by the key of their parent. */
   readonly stored: ReadonlyMap<string, readonly StoredRow[]>;
   /** Children that are stored under another record. */
@@ -250,11 +250,11 @@ interface Known {
   readonly claims: Claims;
 }
 
-function compareOne(
+function compareChildrenOf(
   transaction: WriteTransaction,
   holder: Outcome,
   navigation: string,
-  { stored, elsewhere, claims }: Known,
+  { stored, elsewhere, claims }: KnownChildren,
   batch: ChildBatch,
   tally: Tally,
 ): void {

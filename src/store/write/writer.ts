@@ -51,7 +51,6 @@ import {
 import type { WriteTransaction } from './transaction.ts';
 import type { WriteSession } from './write-session.ts';
 
-/** Milliseconds. */
 const DAY = 86_400_000;
 
 /**
@@ -167,11 +166,11 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
       const horizon = reused === 0 ? undefined : await logEverything(session, moment);
       // Values come into use and go out of use with records, and with declarations of an operator.
       if (settings === current.settings)
-        await this.#stamped(session, model, (stamped) => publishFields(stamped, current));
+        await this.#withTimestamps(session, model, (timed) => publishFields(timed, current));
       else await this.publish(session, model);
-      await this.#unstamped(session, model, async ({ rewriteTexts: renew }) => {
+      await this.#withoutTimestamps(session, model, async ({ rewriteTexts }) => {
         for (const resource of outdatedTexts(current, model)) {
-          await renew(resource, returnedFields(current, model, resource));
+          await rewriteTexts(resource, returnedFields(current, model, resource));
         }
       });
       if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
@@ -223,7 +222,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
   }
 
   /** Runs work that sets no timestamps, whatever the clock shows. */
-  async #unstamped<T>(
+  async #withoutTimestamps<T>(
     session: S,
     model: StoreModel,
     work: (transaction: StoreTransaction) => Promise<T>,
@@ -242,13 +241,13 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     concerns: (resource: string) => boolean,
     newBits = 0,
   ): Promise<void> {
-    const changed = await this.#unstamped(session, model, async (transaction) => {
+    const changed = await this.#withoutTimestamps(session, model, async (transaction) => {
       await transaction.updateVisibility(concerns, newBits);
       return transaction.takeChangedValues();
     });
     if (changed.length === 0) return;
     // A timestamp is taken only if something is published, since the clock may be unsuitable for it.
-    await this.#stamped(session, model, (stamped) => publishValues(stamped, changed));
+    await this.#withTimestamps(session, model, (timed) => publishValues(timed, changed));
   }
 
   async countValues(): Promise<void> {
@@ -272,11 +271,11 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
   }
 
   publish(session: S, model: StoreModel): Promise<void> {
-    return this.#stamped(session, model, publishDictionary);
+    return this.#withTimestamps(session, model, publishDictionary);
   }
 
   /** Runs work that sets timestamps inside a transaction, and then waits until the clock has reached them. */
-  async #stamped(
+  async #withTimestamps(
     session: S,
     model: StoreModel,
     work: (transaction: WriteTransaction) => Promise<void>,
@@ -288,7 +287,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     await waitForClock(this.#engine.clock, timestamps);
   }
 
-  /** Another process may have done it already. */
+  /** Evaluates the visibility for a new day, unless another process has already done so. */
   async startDay(patience: number): Promise<StoreModel> {
     const started = async (session: S): Promise<StoreModel> => {
       const current = await readModel(session);
@@ -327,7 +326,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
 }
 
 async function readStoredContent({ rows }: Session): Promise<StoredContent> {
-  // A market has hundreds of thousands of counters of values.
+  // The counters of values are skipped, since a market has hundreds of thousands of them.
   const held = await rows(sql`SELECT DISTINCT resource FROM plat_counters
     WHERE rows > 0 AND resource NOT IN ('Field', 'Lookup') AND NOT (resource > ${bind(VALUE_COUNTER_PREFIX)} AND resource < ${bind(VALUE_COUNTER_END)})`);
   return { records: held.length > 0, listings: held.some(({ resource }) => resource === 'Property') };

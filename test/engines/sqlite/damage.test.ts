@@ -227,7 +227,7 @@ test('a number that plat never writes is reported as damage, and no request for 
   );
   const damage = {
     code: 'storeDamaged',
-    message: /is damaged: Property A is not as it was written\. "plat check" /,
+    message: /is damaged: Property A no longer matches what was written\. "plat check" /,
   };
   await assert.rejects(world.write('Property', listing('A', { City: 'Else' })), damage);
   // An operator can read the other records; a response to a caller is rejected.
@@ -236,12 +236,13 @@ test('a number that plat never writes is reported as damage, and no request for 
   const request = await world.request('Property', found);
   await assert.rejects(world.store.page(request, { ...TIME, caller: CALLER }), {
     code: 'storeDamaged',
-    message: /is damaged: The record with the key A is not as it was written\. /,
+    message: /is damaged: The record with the key A no longer matches what was written\. /,
   });
   assert.equal((await world.store.ids(request.query, TIME)).length, 1);
   await assert.rejects(world.store.ids(request.query, { ...TIME, caller: CALLER }), {
     code: 'storeDamaged',
-    message: /is damaged: The record with the number 4611686018427388000 is not as it was written\. /,
+    message:
+      /is damaged: The record with the number 4611686018427388000 no longer matches what was written\. /,
   });
   assert.equal(world.store.trouble?.(), undefined);
   await repairStore(world.store);

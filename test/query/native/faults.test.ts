@@ -71,11 +71,8 @@ describe('filters with wrong types', () => {
     ["A Bt tolower('a'),tolower('b')", 'Bt cannot compare with a text, only Eq and Ne can at position 3'],
     ['A Gt 1,2', 'Gt takes one value, only Eq and Ne take a list at position 3'],
     ['A Gt days(1),days(2)', 'Gt takes one value, only Eq and Ne take a list at position 3'],
-    ["A Eq 1,'x'", 'the values differ in type, a whole number comes first and a text here at position 8'],
-    [
-      'A Bt 1,2020-01-01',
-      'the values differ in type, a whole number comes first and a date here at position 8',
-    ],
+    ["A Eq 1,'x'", 'the values differ in type: a whole number comes first, a text here at position 8'],
+    ['A Bt 1,2020-01-01', 'the values differ in type: a whole number comes first, a date here at position 8'],
     ['A Eq 1 Div 0', 'Div by zero at position 12'],
     ['A Eq 1.5 Mod 0.0', 'Mod by zero at position 14'],
     ['A Div 0 Eq 1', 'Div by zero at position 7'],

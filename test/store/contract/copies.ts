@@ -163,7 +163,7 @@ export function copyContract(engine: Engine): void {
     );
     const file = temporaryFile();
     await world.store.backup(file);
-    await assert.rejects(world.store.backup(file), { code: 'usage', message: `${file} exists already.` });
+    await assert.rejects(world.store.backup(file), { code: 'usage', message: `${file} already exists.` });
     const store = await world.copy(file);
     const copy = operations(store, world.clock);
     for (const resource of RESOURCES) {

@@ -102,7 +102,7 @@ export function heavyContract(engine: Engine): void {
     const { world, pace } = await slowWorld(engine, t);
     await world.write('Property', listing('A', { City: 'Oslo' }));
     pace.look = 1000;
-    const reason = 'To store it with its 300 children takes longer than the 20 s that a transaction may';
+    const reason = 'Storing it with its 300 children takes longer than the 20 s that a transaction may last';
     for (const place of [0, 1, 2]) {
       const records = [listing(`L${place}`), listing(`M${place}`)];
       records.splice(place, 0, listing('A', { City: 'Bergen', Media: photos(300) }));
@@ -170,7 +170,7 @@ export function heavyContract(engine: Engine): void {
     const rejected = ['A', 'B'].map((key) => ({
       resource: 'Property',
       key,
-      reason: 'To delete it with its children takes longer than the 20 s that a transaction may',
+      reason: 'Deleting it with its children takes longer than the 20 s that a transaction may last',
     }));
     assert.deepEqual(nonZero(await world.store.remove('Property', ['A', 'B'])), { rejected });
     assert.deepEqual([await world.count('Property'), await world.count('Media')], [2, 3]);

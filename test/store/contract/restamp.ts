@@ -79,7 +79,7 @@ export function restampContract(engine: Engine): void {
     assert.equal(ahead?.setBack, 2 * DAY);
     assert.match(
       ahead === undefined ? '' : aheadText(ahead),
-      /^the last timestamp, 2026-07-01T12:00:00\.500Z, lies 2\.0 days ahead of the clock, which was set back by 2\.0 days since .+ "plat restamp" brings the timestamp back$/,
+      /^the last timestamp, 2026-07-01T12:00:00\.500Z, is 2\.0 days ahead of the clock, which was set back by 2\.0 days since .+ "plat restamp" brings the timestamp back$/,
     );
     await refuses(behind.store, 'clockSetBack');
     const right = await set(2 * DAY);
@@ -152,7 +152,7 @@ export function restampContract(engine: Engine): void {
     });
     assert.equal(
       ahead && aheadText(ahead),
-      'the last timestamp, 2046-06-04T12:00:00Z, lies 7308.0 days ahead of the clock: windows up to it stay empty; "plat restamp" brings it back',
+      'the last timestamp, 2046-06-04T12:00:00Z, is 7308.0 days ahead of the clock: windows up to it stay empty; "plat restamp" brings it back',
     );
     const { stamp: stuck } = await other.write('Property', listing('E'));
     assert.equal(stuck, '2046-06-04T12:00:00.001Z');

@@ -56,7 +56,7 @@ test('a body that is not valid JSON is rejected with the record, even after a va
   for (const byte of [0, 0xff]) {
     broken[100] = byte;
     for (const check of [bodies.mustBeValid, mustBeText]) {
-      assert.throws(() => check(broken), new Damage('a text of it is not as it was written'));
+      assert.throws(() => check(broken), new Damage('one of its texts no longer matches what was written'));
     }
   }
 });
@@ -90,7 +90,7 @@ test('a wrong byte is found in any part, also between known parts', () => {
   bodies.mustBeValid(whole, commas);
   for (const place of [whole.indexOf('"K0"'), whole.indexOf('"K100"'), whole.indexOf('"K199"')]) {
     for (const [byte, message] of [
-      [0, 'a text of it is not as it was written'],
+      [0, 'one of its texts no longer matches what was written'],
       [0x0a, /^one of its texts is not valid JSON, in or after the record whose ListingKey is K\d+$/],
     ] as const) {
       const broken = Buffer.from(whole);

@@ -54,7 +54,7 @@ export async function borrow(pool: StorePool, { milliseconds, name }: LoanOption
   using taken = new DisposableStack();
   if (name !== undefined) taken.use(await pool.queue.acquire(name));
   const client = await pool.take();
-  let isLost = true; // until it can be lent
+  let isLost = true; // until the loan is complete
   taken.defer(() => client.release(isLost || client.getTransactionStatus() !== IDLE || isFull(client)));
   const limit = milliseconds === undefined ? pool.limit : Math.max(1, Math.round(milliseconds));
   limitStatements(client, limit, pool.limit);
