@@ -4,7 +4,7 @@ import type { ReadStoreOptions } from './engines/postgres/store.ts';
 import type { SqliteStoreOptions } from './engines/sqlite/store.ts';
 import { platError } from './errors/index.ts';
 import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './records/settings.ts';
-import type { RawTables } from './store/copy/raw-tables.ts';
+import type { RawTables } from './store/copy/copy-store.ts';
 import type { EngineOptions } from './store/engine.ts';
 import type { Restore, Restored } from './store/files/restore.ts';
 import type { PartitionField, Store } from './store/store.ts';
@@ -128,7 +128,7 @@ function mustNotBePartitioned(partitions: PartitionField | undefined): void {
 export async function storeFileId(address: string): Promise<string> {
   const found = parseStoreAddress(address);
   if (found.engine === 'postgres') return '';
-  const { idWithoutLog } = await import('./engines/sqlite/file-id.ts');
+  const { idWithoutLog } = await import('./engines/sqlite/create.ts');
   return idWithoutLog(found.path) ?? '';
 }
 

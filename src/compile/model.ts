@@ -19,7 +19,7 @@ import { type ResourceLayout, resourceLayout } from './layout/index.ts';
 export interface StoreModel {
   /** Counts changes of settings and profile. Processes with the same number use the same settings and profile. */
   readonly generation: number;
-  /** Changes when the store goes back in time (store/time/epoch.ts). */
+  /** Changes when the store goes back in time (store/time/store-clock.ts). */
   readonly epoch: string;
   readonly settings: StoreSettings;
   readonly profile: Profile;

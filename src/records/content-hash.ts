@@ -110,10 +110,7 @@ function hashOf({ list, length }: HashForm, values: FieldValues, system: string 
   return hash('sha256', text, 'base64url').slice(0, length);
 }
 
-/**
- * The positions of a record's names among the hashed fields, in ascending order. Looking up each of 600 fields in the record would
- * take three times as long.
- */
+/** Positions of a record's names among the hashed fields, ascending; a look-up per field takes three times as long. */
 function positionsOf(names: readonly string[], places: ReadonlyMap<string, number>): Uint16Array {
   const found = new Uint16Array(names.length);
   let count = 0;

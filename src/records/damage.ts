@@ -1,9 +1,6 @@
 import { messageOf } from '../shared/error-code.ts';
 
-/**
- * Reports that something that the store records about itself cannot be read. The message omits the name of the store, which the
- * caller adds.
- */
+/** What the store records about itself cannot be read. The message omits the store's name, which the caller adds. */
 export class Damage extends Error {
   override readonly name = 'Damage';
 }
@@ -37,6 +34,13 @@ export function parseStoredJson(text: unknown, what: string): unknown {
   } catch (cause) {
     throw new Damage(`${what} are not valid JSON`, { cause });
   }
+}
+
+/** A list of texts in JSON. @throws Damage for anything else */
+export function storedTexts(text: unknown, what: string): string[] {
+  const list = parseStoredJson(text, what);
+  if (!Array.isArray(list)) throw new Damage(`${what} are not a list`);
+  return list.map(String);
 }
 
 /** Stands for a stored state of a source that is not JSON. No valid state has this shape, so every reader reports it. */

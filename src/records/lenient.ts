@@ -22,31 +22,8 @@ import {
   type ValueRules,
 } from './value.ts';
 
-/** How a value differs from the form of its field. */
-export type Leniency =
-  /** A list is written as a text with commas. */
-  | 'listAsText'
-  | 'numberAsText'
-  /** A decimal has more digits than a double-precision number. */
-  | 'rounded'
-  /** A boolean is a word such as `yes`, or 1 or 0. */
-  | 'booleanAsText'
-  /** A text is a number or a boolean. */
-  | 'textAsNumber'
-  /** A date is a timestamp at midnight. */
-  | 'dateAsTimestamp'
-  /** A timestamp has more decimals than are stored. */
-  | 'fraction'
-  /** A timestamp is a leap second, such as 23:59:60Z. */
-  | 'leapSecond'
-  /** An empty text stands for no value. */
-  | 'emptyText'
-  | 'length'
-  | 'digits'
-  | 'decimals';
-
-/** Describes each leniency to the sender of the value. */
-export const LENIENCIES: Readonly<Record<Leniency, string>> = {
+/** How a value differs from the form of its field, as its sender is told. */
+export const LENIENCIES = {
   listAsText: 'a list as a text with commas',
   numberAsText: 'a number as a text',
   rounded: 'a number of more digits than a double-precision number has',
@@ -59,7 +36,8 @@ export const LENIENCIES: Readonly<Record<Leniency, string>> = {
   length: 'a text longer than the dictionary suggests',
   digits: 'a number of more digits than the dictionary suggests',
   decimals: 'a number of more decimals than the dictionary suggests',
-};
+} as const;
+export type Leniency = keyof typeof LENIENCIES;
 
 /** The leniencies that are inevitable in formats in which all values are texts. */
 export const TEXT_FORMS: ReadonlySet<Leniency> = new Set([

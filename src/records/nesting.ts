@@ -1,10 +1,7 @@
 /** Limits the nesting of records. This module does not know the dictionary. */
 import { isObject } from '../shared/json.ts';
 
-/**
- * The maximum nesting of a record's values. Records of the dictionary have at most ten levels. Values with thousands
- * of levels would overflow the stack of recursive functions.
- */
+/** The deepest nesting: records of the dictionary have ten levels, and thousands would overflow recursive functions. */
 export const MOST_LEVELS = 64;
 
 export const TOO_DEEP = `is nested more than ${MOST_LEVELS} levels deep`;

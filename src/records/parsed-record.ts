@@ -1,7 +1,7 @@
 /** The outcome of validating a record, and the form of keys. */
 import type { FieldValue, FieldValues, Resource } from '../dictionary/index.ts';
 import type { Leniency } from './lenient.ts';
-import type { ListedValues } from './listed-values.ts';
+import type { ListedValues } from './rows.ts';
 
 /** A record that may be stored: validated, in canonical form, without ignored members. */
 export interface ParsedRecord {
@@ -87,10 +87,7 @@ export const isStorableKey = (key: string): boolean => key.length <= KEY_LIMIT &
 
 const INTEGER_KEY_DIGITS = 19;
 
-/**
- * A key as it is stored and sorted. Keys are strings; the whole-number key of an EntityEvent is padded, so that
- * bytewise order is numeric order.
- */
+/** A key as it is stored and sorted: the whole-number key of an EntityEvent is padded, so that its order is numeric. */
 export function keyText(resource: Resource, value: FieldValue | undefined): string | undefined {
   if (typeof value === 'string' && value !== '') return value;
   const isNumber = resource.fields.get(resource.key)?.type.kind === 'integer';

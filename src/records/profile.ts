@@ -74,10 +74,7 @@ export function fieldsOfNewStore({
   return [...fieldsOfEveryStore(dictionary), ...counts];
 }
 
-/**
- * The fields that every store has: those that always-published resources need, and those that the specification
- * names.
- */
+/** The fields that every store has: those of always-published resources, and those that the specification names. */
 export function fieldsOfEveryStore(dictionary: Dictionary): Field[] {
   return [...dictionary.resources.values()].flatMap((resource) => {
     if (!resource.always || resource.fromChanges) return [];

@@ -79,7 +79,6 @@ export function timestampsAfterChange(
 
 /**
  * The timestamps that a new record with these values gets in addition to ModificationTimestamp.
- *
  * @param fields the fields of its resource
  */
 export const timestampsOfNewRecord = (

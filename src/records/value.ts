@@ -141,10 +141,7 @@ export function losesDigits(value: number, source: string): boolean {
   );
 }
 
-/**
- * Whether a double loses only fractional digits beyond its precision. If the whole part changes, or nothing is left of the number,
- * it is another number.
- */
+/** Whether a double loses only digits of the fraction beyond its precision; otherwise it is another number. */
 export const losesOnlyFraction = (value: number): boolean =>
   value !== 0 && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 

@@ -1,6 +1,6 @@
 /** Clock, randomness, network and processes of the consumer, passed in so that a test can control them. */
 import { type Clock, systemClock } from '../shared/clock.ts';
-import type { Processes } from './checkpoint/processes.ts';
+import type { Processes } from './checkpoint/lease.ts';
 import { networkTransport, type Transport } from './http/transport.ts';
 
 export interface Environment {

@@ -2,7 +2,6 @@
 import { parseWithRepeatedMembers } from '../records/exact-json.ts';
 import { jsonOf } from '../records/nesting.ts';
 import { type Clock, systemClock } from '../shared/clock.ts';
-import type { JsonObject } from '../shared/json.ts';
 import type { CheckpointChange, Quarantined } from '../store/checkpoint/checkpoints.ts';
 import type { Store } from '../store/store.ts';
 import type { WriteReport } from '../store/write/report.ts';
@@ -71,7 +70,7 @@ export async function retryQuarantined(
     const ofAskedSource = entries.filter((entry) => entry.source === askedSource);
     const sought: AbsenceResult =
       ask === undefined || ofAskedSource.length === 0
-        ? { absent: [], unknown: ofAskedSource, current: NOTHING }
+        ? { absent: [], unknown: ofAskedSource, current: new Map() }
         : await querySource({ ...ask, store }, (copy) => findAbsent(copy, ofAskedSource));
     const still: Retried['still'][number][] = [];
     const counts = { stored: 0, wanted: 0, gone: 0 };
@@ -84,15 +83,15 @@ export async function retryQuarantined(
           held === undefined ? { want } : { ...change, want, lease: held.lease() },
         );
       const isSure = ofAskedSource.includes(entry) && !sought.unknown.includes(entry);
-      const outcome =
-        isSure && sought.absent.includes(entry)
-          ? await releaseEntry(entry, commit)
-          : await retryEntry(
-              store,
-              withCurrentRecord(entry, isSure ? sought.current : NOTHING),
-              commit,
-              isSure,
-            );
+      if (isSure && sought.absent.includes(entry)) {
+        await commit({ release: [{ resource, keys: [key] }] });
+        counts.gone++;
+        continue;
+      }
+      // The source may have corrected it without a new timestamp.
+      const current = isSure ? sought.current.get(recordName(entry)) : undefined;
+      const now = current === undefined ? entry : { ...entry, payload: jsonOf(current) };
+      const outcome = await retryEntry(store, now, commit, isSure);
       if (typeof outcome === 'string') counts[outcome]++;
       else still.push({ source: name, resource, key, reason: outcome.because });
     }
@@ -112,24 +111,8 @@ async function isHeld(
   return holder !== undefined && holder.expires > now;
 }
 
-type Outcome = 'stored' | 'wanted' | 'gone' | { readonly because: string };
+type Outcome = 'stored' | 'wanted' | { readonly because: string };
 type Commit = (change: CheckpointChange) => Promise<WriteReport>;
-
-async function releaseEntry({ resource, key }: Quarantined, commit: Commit): Promise<Outcome> {
-  await commit({ release: [{ resource, keys: [key] }] });
-  return 'gone';
-}
-
-const NOTHING: ReadonlyMap<string, JsonObject> = new Map();
-
-/**
- * Replaces the payload of an entry by the record that the source returns now, which may have been corrected without a new
- * timestamp.
- */
-function withCurrentRecord(entry: Quarantined, current: ReadonlyMap<string, JsonObject>): Quarantined {
-  const json = current.get(recordName(entry));
-  return json === undefined ? entry : { ...entry, payload: jsonOf(json) };
-}
 
 /** @param isSure whether the source is known to still have the record */
 async function retryEntry(

@@ -1,7 +1,4 @@
-/**
- * Shapes of stored JSON: one declaration provides both the type of a value and its validation. Members that a later version adds
- * are permitted. This module does not know what is stored.
- */
+/** Shapes of stored JSON: one declaration is the type of a value and its validation. Further members are permitted. */
 import { isObject, type JsonObject } from '../shared/json.ts';
 
 export type Shape<T> = (value: unknown) => value is T;

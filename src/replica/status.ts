@@ -1,8 +1,9 @@
-/** The state of the copies in a replica, for `plat status`, probes and callers of the library. It does not query any source. */
+/** The state of a replica's copies, for `plat status`, probes and the library. It does not query any source. */
 import { timestampFrom } from '../dictionary/index.ts';
 import type { Quarantined } from '../store/checkpoint/checkpoints.ts';
 import type { Store } from '../store/store.ts';
 import { replicaSources } from './checkpoint/checkpoint.ts';
+import { displayName } from './checkpoint/lease.ts';
 import {
   type Following,
   readNote,
@@ -10,7 +11,6 @@ import {
   type Schedule,
   type TroubleEntry,
 } from './checkpoint/notes.ts';
-import { displayName } from './checkpoint/processes.ts';
 import type { WorkEntry } from './checkpoint/work-log.ts';
 import { FILES } from './copy/pending-fetches.ts';
 import { CHILDREN, RECORD } from './copy/quarantine-entry.ts';
@@ -89,7 +89,7 @@ interface Progress {
   readonly to?: string;
 }
 
-/** The age of the last update or purge from which on a replica is not ready, in milliseconds (reference: consumer, freshness). */
+/** The ages of update and of purge beyond which a replica is not ready (reference: consumer, freshness). */
 const UPDATE_LIMIT = 3_600_000;
 const PURGE_LIMIT = 24 * 3_600_000;
 /** How far a cursor may be ahead of this clock, in milliseconds. If it is further ahead, one of the two clocks is wrong. */
@@ -110,7 +110,8 @@ export async function sourceStatus(store: Store, source: string, now: number): P
   const following = readNote(state, 'following');
   const level = levelBefore(state, now);
   const stale =
-    staleness(schedule, now, level) ?? collections.map((each) => aheadReason(each, now)).find(isDefined);
+    staleness(schedule, now, level) ??
+    collections.map((each) => aheadReason(each, now)).find((each) => each !== undefined);
   return {
     source,
     ...(identity === undefined ? {} : { identity }),
@@ -244,8 +245,6 @@ function aheadReason({ collection, cursor }: CollectionStatus, now: number): str
   const by = cursor === undefined ? 0 : Date.parse(cursor) - now;
   return by > AHEAD_LIMIT ? `the cursor of ${collection} lies ${hours(by)} in the future` : undefined;
 }
-
-const isDefined = (reason: string | undefined): boolean => reason !== undefined;
 
 const hours = (milliseconds: number): string => `${(milliseconds / 3_600_000).toFixed(1)} hours`;
 

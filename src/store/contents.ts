@@ -1,7 +1,4 @@
-/**
- * Complete records as their columns contain them, regardless of roles: for exports, for comparing a replica, for
- * repairs.
- */
+/** Complete records as their columns contain them, regardless of roles: for exports, comparisons, repairs. */
 import { decode } from '../compile/column-value.ts';
 import { bind, join, name, type Sql, sql } from '../compile/fragment.ts';
 import { ownColumn, type ResourceLayout, typedFields } from '../compile/layout/index.ts';

@@ -5,8 +5,9 @@
  */
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { PageRequest, ResoShape } from '../compile/read.ts';
+import { type PageRequest, plainShape, type ResoShape } from '../compile/read.ts';
 import { REPLICA_TIMESTAMP } from '../dictionary/index.ts';
+import { SELECT_ALL } from '../query/request.ts';
 import type { ReadOptions, Store } from './store.ts';
 
 /** The version of the digest's input. Digests of different versions cannot be compared. */
@@ -35,16 +36,8 @@ export async function digestRange(
   { query, position, limit, files, expansions }: DigestRequest,
   read: ReadOptions,
 ): Promise<RangeDigest> {
-  const shape: ResoShape = {
-    kind: 'reso',
-    selection: { all: true, fields: [], hidden: [] },
-    computed: [],
-    expansions,
-    omitNulls: true,
-    ownOnly: true,
-    annotateHidden: false,
-    root: '/',
-  };
+  const own = { selection: SELECT_ALL, expansions, omitNulls: true, ownOnly: true };
+  const shape = { ...plainShape([], '/'), ...own };
   const page = await store.page({ query, position, limit, shape, files }, read);
   const { body } = page;
   const hash = createHash('sha256');

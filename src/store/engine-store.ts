@@ -18,33 +18,28 @@ import { repairStatements } from './check/table-faults.ts';
 import { checkpointsOn } from './checkpoint/checkpoint-tables.ts';
 import { readContent, readContents, selectContents } from './contents.ts';
 import type { Engine, LockOptions } from './engine.ts';
+import { withTranslatedErrors } from './explain.ts';
 import { historyStoreOn } from './history-store.ts';
 import { keyStoreOn } from './keys/key-store.ts';
-import { positionAfter } from './read/list-position.ts';
-import { readsOf } from './read/reads.ts';
+import { positionAfter, readsOf } from './read/reads.ts';
 import { logEverything, logMissing } from './rows/change-log.ts';
+import type { WriteSession } from './session.ts';
 import { LiveModel } from './state/live-model.ts';
 import { readModel } from './state/meta.ts';
-import { withTranslatedErrors } from './state/watched.ts';
 import { readStatus } from './status.ts';
 import type { Store } from './store.ts';
 import { makeThreadedChecks } from './threads/check-task.ts';
 import { DAY_PATIENCE, modelOfToday } from './time/new-day.ts';
-import { removeInBatches, type Written, writeInBatches } from './write/batches.ts';
+import { commitChange, removeInBatches, type Written, writeInBatches } from './write/batches.ts';
 import { aheadOf, moveBackTimestamps, restampStateOf } from './write/bring-back.ts';
-import { commitChange } from './write/commit-change.ts';
 import type { WriteReport } from './write/report.ts';
-import type { WriteSession } from './write/write-session.ts';
 import { StoreWriter } from './write/writer.ts';
 
 /** Time limit in milliseconds for a status, a check, the contents of a record, and a position in a list. */
 const LARGE_LIMIT = 600_000;
 const SMALL_LIMIT = 5000;
 
-/**
- * Makes the store of an engine that has just connected, and does the work of midnight that is still pending, if possible. If this
- * fails, the engine is closed.
- */
+/** Makes the store of an engine that has just connected, after the pending work of midnight, or closes the engine. */
 export async function openOn<S extends WriteSession>(engine: Engine<S>): Promise<Store> {
   await using opened = new AsyncDisposableStack();
   opened.defer(() => engine.close());
@@ -97,7 +92,7 @@ function storeOn<S extends WriteSession>(
   /** In whole milliseconds: the clock of a server has fractions. */
   const moment = (): number => Math.floor(engine.now());
   const locked = <T>(work: (session: S) => Promise<T>, options?: LockOptions): Promise<T> =>
-    exclusively(() => writer.locked(work, options));
+    exclusively(() => engine.writing.underLock(work, options));
   const runWrite = (work: (model: StoreModel) => Promise<Written>): Promise<WriteReport> =>
     exclusively(async () => {
       const written = await work(live.stored);
@@ -254,7 +249,7 @@ function storeOn<S extends WriteSession>(
           { isLong: true },
         );
       }
-      await exclusively(() => writer.locked((session) => writer.publish(session, current)));
+      await locked((session) => writer.publish(session, current));
     },
     async contents(resource, of) {
       await model();

@@ -14,19 +14,17 @@ import type { Clock } from '../shared/clock.ts';
 import type { Listen } from './changes/commit-watch.ts';
 import type { FileFault, OnProgress } from './check/checks.ts';
 import type { ViewState } from './check/table-faults.ts';
-import type { ColumnsOf } from './copy/raw-tables.ts';
+import type { ColumnsOf } from './copy/copy-store.ts';
 import type { Lane } from './read/lanes.ts';
 import type { ReadResult, ReadTask } from './read/read-task.ts';
-import type { Row, Session } from './session.ts';
+import type { Row, Session, WriteSession } from './session.ts';
 import type { SharedState } from './shared.ts';
 import type { LiveModel, ModelSource } from './state/live-model.ts';
 import type { TimeState } from './state/meta.ts';
 import type { AssumedLook, Horizon, Look, ReadOptions, ReadStoreState, StoreStatus } from './store.ts';
 import type { CheckResult, CheckTask } from './threads/check-task.ts';
-import { type ClockTrust, thisMachine } from './time/clock-jump.ts';
-import type { StoreClock } from './time/store-clock.ts';
+import { type ClockTrust, type StoreClock, thisMachine } from './time/store-clock.ts';
 import type { WriteLimits } from './write/in-time.ts';
-import type { WriteSession } from './write/write-session.ts';
 
 /** How a store is opened with any engine. */
 export interface EngineOptions extends ClockTrust {
@@ -99,10 +97,7 @@ export interface Engine<S extends WriteSession = WriteSession> extends Pick<Mode
   readStores?(): readonly ReadStoreState[];
   caches?(): readonly CacheSize[];
 
-  /**
-   * Reads the current state of the store, whichever process changed it, in at most one round trip and without waiting
-   * for a lock.
-   */
+  /** Reads the store's current state, whoever changed it, in at most one round trip and without waiting for a lock. */
   look(tokenHash: string): Promise<Seen>;
   /** See `Store`. */
   assume?(live: LiveModel, tokenHash: string): AssumedLook | undefined;
@@ -121,10 +116,7 @@ export interface Engine<S extends WriteSession = WriteSession> extends Pick<Mode
     options: ReadOptions,
     work: (session: Session, planner: Planner) => Promise<T>,
   ): Promise<T>;
-  /**
-   * The rows of a statement on one snapshot, on a connection of its own, so that other work can continue in the
-   * meantime.
-   */
+  /** The rows of a statement on one snapshot, on a connection of its own, so that other work continues meanwhile. */
   stream(statement: Sql): AsyncIterable<Row>;
 
   horizon(needed?: number): Promise<Horizon>;

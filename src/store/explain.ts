@@ -1,8 +1,11 @@
-/** What an engine's error means to a user, once for every engine; the engine only determines the kind of an error. */
+/**
+ * What an engine's error means to a user, once for every engine; the engine only determines the kind of an error. Every part of a
+ * store translates its errors (`withTranslatedErrors`), so that none leaves the store untranslated.
+ */
 import { PlatError, platError } from '../errors/index.ts';
 import { Damage, DamagedRecord, describeConflict } from '../records/damage.ts';
-import { answerTooLargeError } from './read/largest-answer.ts';
-import { LAYOUT_VERSION, LayoutTooNew } from './state/layout-version.ts';
+import { answerTooLargeError } from './read/page-memory.ts';
+import { LAYOUT_VERSION, LayoutTooNew } from './state/meta.ts';
 
 /** What an engine knows about an error; `error` is one that the user receives unchanged. */
 export type Trouble =
@@ -92,3 +95,43 @@ export function damageOf(
   if (!(error instanceof PlatError)) return ofEngine(error);
   return error.code === 'storeDamaged' ? damageOf(error.cause, ofEngine) : undefined;
 }
+
+/** An object whose methods throw translated errors: synchronously, asynchronously, or while a result is read. */
+export function withTranslatedErrors<T extends object>(part: T, translate: (error: unknown) => unknown): T {
+  const made = { ...part };
+  for (const [name, value] of Object.entries(part)) {
+    if (typeof value !== 'function') continue;
+    Reflect.set(made, name, (...given: unknown[]): unknown => {
+      try {
+        return translateResult(Reflect.apply(value, part, given), translate);
+      } catch (error) {
+        throw translate(error);
+      }
+    });
+  }
+  return made;
+}
+
+function translateResult(result: unknown, translate: (error: unknown) => unknown): unknown {
+  if (result instanceof Promise) {
+    return result.catch((error: unknown) => {
+      throw translate(error);
+    });
+  }
+  return isStream(result) ? translateStream(result, translate) : result;
+}
+
+/** The items of a stream; its errors are translated. */
+async function* translateStream<T>(
+  stream: AsyncIterable<T>,
+  translate: (error: unknown) => unknown,
+): AsyncGenerator<T, void> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+const isStream = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;

@@ -3,11 +3,11 @@
  * each step of a few minutes. A process writes its own rows as a whole, so that a write may be repeated; readers add up
  * the rows of all processes.
  */
-import { columnKinds } from '../compile/column-value.ts';
 import { bind, integer, join, name, sql } from '../compile/fragment.ts';
 import { Damage, parseStoredJson } from '../records/damage.ts';
 import { isObject } from '../shared/json.ts';
 import type { OwnTables, Row } from './session.ts';
+import { ownColumns } from './state/own-tables.ts';
 
 export const MINUTE = 60_000;
 /** The minutes in one row. */
@@ -48,10 +48,7 @@ export interface HistoryStep {
   readonly process: string;
   /** Minutes since 1970; a multiple of `STEP_MINUTES`. */
   readonly at: number;
-  /**
-   * The time from which the process counts, and up to which it has counted without interruption. Milliseconds since
-   * 1970.
-   */
+  /** From when, and up to when, the process has counted without interruption. Milliseconds since 1970. */
   readonly countedFrom: number;
   readonly countedTo: number;
   /** The minutes of the step that had requests. */
@@ -73,13 +70,7 @@ export interface HistoryStore {
 }
 
 /** The columns of `plat_history`; `at` is in minutes since 1970. */
-const COLUMNS = columnKinds({
-  at: 'number',
-  process: 'text',
-  counted_from: 'number',
-  counted_to: 'number',
-  figures: 'text',
-});
+const COLUMNS = ownColumns('plat_history');
 
 const NAMES = join([...COLUMNS.keys()].map(name), ', ');
 

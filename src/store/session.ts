@@ -1,9 +1,14 @@
 /**
  * What the store needs to query and change its tables: one connection that runs statements in the engine's dialect. The
- * code that uses a session knows neither the driver nor how the connection was obtained.
+ * code that uses a session knows neither the driver nor how the connection was obtained. The modules in `rows/` write every table
+ * through a session that has the write lock of a store, with the few operations besides SQL that differ by engine.
  */
+
+import type { ColumnKind } from '../compile/column-value.ts';
 import type { Dialect } from '../compile/dialect.ts';
-import type { Sql } from '../compile/fragment.ts';
+import type { BoundValue, Sql } from '../compile/fragment.ts';
+import type { ResourceLayout } from '../compile/layout/index.ts';
+import type { RowToPut } from '../records/rows.ts';
 
 /** A row as the engine's driver returns it. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -22,4 +27,44 @@ export interface OwnTables {
   readonly reading: Session;
   /** Runs a change under the write lock. */
   locked<T>(work: (session: Session) => Promise<T>): Promise<T>;
+}
+
+/** The texts of a record that $search covers. */
+export interface RecordTexts {
+  readonly id: number;
+  readonly texts: readonly string[];
+  /** Whether a record is stored under this key and number, so that the words of its columns are indexed. */
+  readonly isStored: boolean;
+}
+
+/** Identifies rows in their table, by key or by number: the rows of a search table have the numbers of their records. */
+export type RowIdentifiers =
+  | { readonly by: '_key'; readonly keys: readonly string[] }
+  | { readonly by: '_id'; readonly ids: readonly number[] };
+
+export interface WriteSession extends Session {
+  /**
+   * Stores rows by the engine's fastest method; each replaces the row with the same key, or with the same number.
+   * @param stored the rows that may already be stored
+   * @param rows the values of each row in the order of the columns; may be computed while earlier rows are being stored
+   */
+  replace(
+    table: string,
+    stored: RowIdentifiers,
+    columns: readonly string[],
+    rows: Iterable<readonly BoundValue[]>,
+  ): Promise<void>;
+  /**
+   * Changes columns of stored rows by the engine's fastest method.
+   * @param rows the key of each row, followed by its values in the order of the columns
+   */
+  update(
+    table: string,
+    columns: ReadonlyMap<string, ColumnKind>,
+    rows: readonly (readonly BoundValue[])[],
+  ): Promise<void>;
+  /** Indexes the words of records before they are stored, in an engine with such an index. */
+  indexWords?(layout: ResourceLayout, records: Iterable<RecordTexts>): Promise<void>;
+  /** Called before rows are stored, in an engine that prepares for their originating systems. */
+  beforePut?(rows: readonly RowToPut[]): Promise<void>;
 }

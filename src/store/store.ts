@@ -26,10 +26,10 @@ import type { KeyStore } from './keys/key-store.ts';
 import type { BlocksPage } from './read/blocks-task.ts';
 import type { ReadCaller } from './read/lanes.ts';
 import type { SharedState } from './shared.ts';
-import type { NewEpoch } from './time/epoch.ts';
 import type { OverdueDay } from './time/new-day.ts';
-import type { Span } from './write/allot-timestamps.ts';
+import type { NewEpoch } from './time/store-clock.ts';
 import type { Ahead, RestampReport } from './write/bring-back.ts';
+import type { Span } from './write/commit-timestamps.ts';
 import type { WriteReport } from './write/report.ts';
 
 /** Which part of the past can no longer change. */
@@ -38,7 +38,7 @@ export interface Horizon {
   readonly now: number;
   /** No later commit uses a timestamp before this moment (I2). */
   readonly settled: number;
-  /** Nor before this one, once the clock has reached it: moments up to it can be promised to readers without another request. */
+  /** Nor before this one once the clock has reached it: moments up to it can be promised without another request. */
   readonly standsUntil: number;
 }
 
@@ -66,17 +66,11 @@ export interface StoreStatus {
   readonly owner: StoreSettings['owner'];
   readonly layout: number;
   readonly generation: number;
-  /**
-   * The partition key of the large tables, and the number of originating systems; absent where tables are not
-   * partitioned.
-   */
+  /** The partition key of the large tables, and the number of originating systems; absent if not partitioned. */
   readonly partitions?: { readonly by: PartitionField; readonly systems: number };
   readonly bytes: number;
   readonly lastStamp: string;
-  /**
-   * The sequence of changes: its last number, the number since which every entry is kept, and the number of its
-   * entries.
-   */
+  /** The sequence of changes: its last number, the number since which every entry is kept, and how many it has. */
   readonly changes: { readonly last: number; readonly since: number; readonly entries: number };
   readonly resources: readonly ResourceStatus[];
   /** Links from listings to records that are not stored, such as by `ListAgentKey`. */
@@ -136,10 +130,7 @@ export interface Look {
 /** The last known state, which the next read confirms in its own snapshot. */
 export interface AssumedLook extends Look {
   readonly key: KeyRecord;
-  /**
-   * Whether the state is still current; queries the store, unless a read has already confirmed it. No response that depends on the
-   * state may be sent before that.
-   */
+  /** Whether the state is current; queries the store unless a read has. Nothing that needs it is answered before. */
   holds(): Promise<boolean>;
 }
 
@@ -152,15 +143,9 @@ export interface Store extends Checks {
   readonly name: string;
   /** The current settings, dictionary and rules, also when another process changed them. */
   model(): Promise<StoreModel>;
-  /**
-   * The key of a token and the model, as they are now: when one process revokes a key or changes a rule, this applies in all
-   * processes at once.
-   */
+  /** The key of a token and the model as they are now: what one process changes applies in all processes at once. */
   look(tokenHash: string): Promise<Look>;
-  /**
-   * The last known `Look`, for a store that is a round trip away; undefined if nothing is known. Absent if reading the current
-   * state costs nothing.
-   */
+  /** The same as last known, for a store a round trip away; undefined: nothing known. Absent if reading is free. */
   assume?(tokenHash: string): AssumedLook | undefined;
   /** The store's secret, for the signatures of served files. */
   readonly secret: string;
@@ -220,10 +205,7 @@ export interface Store extends Checks {
 
   /** How far the newest timestamp is ahead of the clock; undefined if it is not. */
   ahead(): Promise<Ahead | undefined>;
-  /**
-   * Milliseconds by which the clock was set ahead, as far as that can be detected; 0 if it was not. Nothing is written
-   * while it is above 0.
-   */
+  /** Milliseconds by which the clock was set ahead, if detectable, else 0. Nothing is written while it is above 0. */
   clockJump(): Promise<number>;
   /** Reports the time of another clock: if the store's own clock was set ahead to about the same time, it is right. */
   confirmClock(other: number): Promise<void>;
@@ -242,8 +224,8 @@ export interface Store extends Checks {
   beginEpoch(begin: NewEpoch): Promise<StoreModel>;
 
   /**
-   * Why this process can no longer use the store, such as a deleted file or a damaged page that a read found; undefined if no
-   * reason is known. Cheap. Absent for an engine that reports this by itself.
+   * Why this process can no longer use the store, such as a deleted file or a damaged page that a read found; undefined
+   * if no reason is known. Cheap. Absent for an engine that reports this by itself.
    */
   trouble?(): string | undefined;
   /** A day whose rules are not yet reflected in the stored visibility; undefined if there is none. Cheap. */

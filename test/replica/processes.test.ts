@@ -5,16 +5,14 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import {
   acquireSource,
-  LEASE_DURATION,
-  newAcquirer,
-  whileAcquired,
-} from '../../src/replica/checkpoint/lease.ts';
-import {
   displayName,
   type Host,
+  LEASE_DURATION,
+  newAcquirer,
   processesOf,
   realProcesses,
-} from '../../src/replica/checkpoint/processes.ts';
+  whileAcquired,
+} from '../../src/replica/checkpoint/lease.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { makeWorld } from '../support/world.ts';
 
@@ -96,7 +94,7 @@ test(
   { skip: process.platform !== 'linux' },
   async (t) => {
     const script =
-      "import('./src/replica/checkpoint/processes.ts').then(({ realProcesses }) => { console.log(realProcesses().name()); setInterval(() => {}, 1000); })";
+      "import('./src/replica/checkpoint/lease.ts').then(({ realProcesses }) => { console.log(realProcesses().name()); setInterval(() => {}, 1000); })";
     const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
     t.after(() => child.kill('SIGKILL'));
     const [part] = await once(child.stdout, 'data');

@@ -2,9 +2,8 @@ import type { Planner } from '../../src/compile/context.ts';
 import type { Statement } from '../../src/compile/fragment.ts';
 import { type PagePlan, planCount, planIds, planPage, planRecord } from '../../src/compile/page-plan.ts';
 import type { PageRequest, RecordQuery } from '../../src/compile/read.ts';
-import { bindings, connect } from '../../src/engines/sqlite/connection.ts';
+import { bindings, connect, registerFileUrl } from '../../src/engines/sqlite/connection.ts';
 import { sqliteDialect } from '../../src/engines/sqlite/dialect.ts';
-import { registerFileUrl } from '../../src/engines/sqlite/functions.ts';
 import type { Scope } from './engine.ts';
 import type { World } from './world.ts';
 

@@ -19,7 +19,7 @@ import { parseRecord } from '../../src/records/parse-record.ts';
 import type { ParsedRecord } from '../../src/records/parsed-record.ts';
 import { DEFAULT_SETTINGS, type StoreSettings } from '../../src/records/settings.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { Machine } from '../../src/store/time/clock-jump.ts';
+import type { Machine } from '../../src/store/time/store-clock.ts';
 import type { WriteLimits } from '../../src/store/write/in-time.ts';
 import type { WriteReport } from '../../src/store/write/report.ts';
 import { type TestClock, testClock } from './clock.ts';

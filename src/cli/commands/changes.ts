@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { PlatError, platError } from '../../errors/index.ts';
-import { recordNamed } from '../../store/changes/changed-records.ts';
-import { changePages } from '../../store/changes/follow-changes.ts';
+import { changePages, recordNamed } from '../../store/changes/follow-changes.ts';
 import { findRole } from '../../store/keys/new-key.ts';
 import { CheckpointFile } from '../checkpoint-file.ts';
 import { withStore } from '../open-store.ts';

@@ -3,8 +3,8 @@
  * the time of objects with members. As JSON in a buffer, they take no memory on the heap of V8 until they are needed.
  */
 import type { FieldValue, FieldValues, Resource } from '../../dictionary/index.ts';
-import { ListedValues } from '../../records/listed-values.ts';
 import type { DroppedField, ParsedRecord, Prepared } from '../../records/parsed-record.ts';
+import { ListedValues } from '../../records/rows.ts';
 import type { PreparedRecord } from '../../store/write/prepare.ts';
 import type { AdjustmentCounts, ReadRecords } from './read-records.ts';
 

@@ -1,8 +1,13 @@
 /** The columns of ready texts, and how a write computes them from a record. */
 import type { FieldValue } from '../../dictionary/index.ts';
-import { plainValues } from '../../records/listed-values.ts';
 import { isChildCount } from '../../records/media.ts';
-import { type RowToPut, type StoredRow, valuesToStore, valueToStore } from '../../records/rows.ts';
+import {
+  plainValues,
+  type RowToPut,
+  type StoredRow,
+  valuesToStore,
+  valueToStore,
+} from '../../records/rows.ts';
 import { isAssignedTimestamp } from '../../records/stamps.ts';
 import { containsTimestamps, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';

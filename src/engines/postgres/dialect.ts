@@ -26,7 +26,7 @@ import type { ScalarType } from '../../dictionary/index.ts';
 import type { ValueType } from '../../query/tree.ts';
 import { serverPattern } from './pattern.ts';
 
-/** The channel on which commits to the sequence of changes are announced. The payload is the schema of the store. */
+/** Announces commits to the sequence of changes; the payload is the schema, since a database may have several. */
 export const CHANGES_CHANNEL = 'plat_changes';
 
 /** The type of texts, which are compared bytewise (I1). */
@@ -41,10 +41,7 @@ export const COLUMN_TYPES: Readonly<Record<StoredKind, string>> = {
   id: 'bigint',
 };
 
-/**
- * Whether a table is partitioned by originating system in a partitioned store: the tables of listings and of parts of records are
- * large. Agents, offices and all others are not partitioned, since pages of listings look up each of their agents.
- */
+/** Tables of listings and their parts may be partitioned; others not: pages of listings look up each of their agents. */
 export const isPartitioned = ({ resource, systemSource }: ResourceLayout): boolean =>
   resource.name === 'Property' || systemSource === 'parent';
 
@@ -232,7 +229,7 @@ export const postgresDialect = dialectOf({
   deadline: undefined,
 });
 
-/** The dialect of a store with partitions: a join to a row searches only the partition of that row. */
+/** For large tables partitioned by originating system: a join to a row looks only into the partition of that row. */
 export const partitionedDialect: Dialect = {
   ...postgresDialect,
   sameSystem: (layout, alias, other) => {

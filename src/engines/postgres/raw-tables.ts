@@ -1,5 +1,5 @@
 import { platError } from '../../errors/index.ts';
-import { type RawTables, tablesOn } from '../../store/copy/raw-tables.ts';
+import { type RawTables, tablesOn } from '../../store/copy/copy-store.ts';
 import { ChangeLog } from '../../store/rows/change-log.ts';
 import { Counters } from '../../store/rows/counters.ts';
 import { alignSystems } from '../../store/rows/visibility.ts';
@@ -10,7 +10,7 @@ import { StorePool } from './connection/connect.ts';
 import { openingError, translateError } from './connection/errors.ts';
 import { inTransaction, type ServerSession, SNAPSHOT, withSession } from './connection/session.ts';
 import { COLUMN_TYPES } from './dialect.ts';
-import { CURRENT_LAYOUT } from './migrations/steps.ts';
+import { CURRENT_LAYOUT } from './migrations/migrate.ts';
 import { makePartitions, readSystems } from './partitions/partitions.ts';
 import { inspect, makeFunctions, makeSchema, OWN_TABLE_STATEMENTS } from './tables/create.ts';
 import { LOCK_CLASS } from './tables/functions.ts';

@@ -1,6 +1,6 @@
 /** The PostgreSQL engine: a store in a schema of a database, which any number of machines share. */
 import { sql } from '../../compile/fragment.ts';
-import type { WriteBackup } from '../../store/copy/raw-tables.ts';
+import type { WriteBackup } from '../../store/copy/copy-store.ts';
 import { clockTrustOf, type Engine, type EngineOptions } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { readMeta } from '../../store/state/meta.ts';

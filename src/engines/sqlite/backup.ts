@@ -1,11 +1,9 @@
 /** Creates a backup file, and verifies it before it gets its name. */
 import { checkableOn, describeFirstFault } from '../../store/check/check-store.ts';
-import { copyStore } from '../../store/copy/copy-store.ts';
-import type { WriteBackup } from '../../store/copy/raw-tables.ts';
-import { makeBackup } from '../../store/files/backup.ts';
-import { copyError } from '../../store/files/partial-file.ts';
+import { copyStore, type WriteBackup } from '../../store/copy/copy-store.ts';
+import { copyError, makeBackup } from '../../store/files/partial-file.ts';
 import { readModel, writeMeta } from '../../store/state/meta.ts';
-import { newEpoch } from '../../store/time/epoch.ts';
+import { newEpoch } from '../../store/time/store-clock.ts';
 import { connect, READ_PATIENCE } from './connection.ts';
 import { translateError } from './errors.ts';
 import { structureOf } from './file-faults.ts';

@@ -1,9 +1,10 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type BoundValue, type Statement, valuesFor } from '../../compile/fragment.ts';
+import { FUNCTIONS, NUMBER_FUNCTIONS } from '../../compile/functions.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
-import { MOST_BYTES } from '../../store/read/largest-answer.ts';
+import { fileUrl } from '../../store/files/file-signature.ts';
+import { MOST_BYTES } from '../../store/read/page-memory.ts';
 import type { Slots } from '../../store/read/read-steps.ts';
-import { type Deadline, registerFunctions } from './functions.ts';
 
 /** A value as `node:sqlite` returns it. */
 type Raw = string | number | bigint | null | Uint8Array;
@@ -88,3 +89,29 @@ export const toBindable = (value: BoundValue): string | number | null =>
 /** The values of a statement, for `node:sqlite`. A list of texts is bound as JSON. */
 export const bindings = (statement: Statement, slots: Slots = {}): (string | number | null)[] =>
   valuesFor(statement, slots, toBindable, JSON.stringify);
+
+/** The message of the error that ends a statement whose time is up. */
+export const DEADLINE_MESSAGE = 'plat: the time of this statement is up';
+
+/** The time at which the running statement must end, on the clock of `performance.now()`. */
+interface Deadline {
+  end: number;
+}
+
+export function registerFunctions(database: DatabaseSync): Deadline {
+  const pure = { deterministic: true };
+  for (const [name, call] of Object.entries(FUNCTIONS)) database.function(name, pure, call);
+  for (const [name, call] of Object.entries(NUMBER_FUNCTIONS)) {
+    database.function(name, { ...pure, useBigIntArguments: true }, call);
+  }
+  const deadline = { end: Number.POSITIVE_INFINITY };
+  database.function('plat_deadline', () => {
+    if (performance.now() > deadline.end) throw new Error(DEADLINE_MESSAGE);
+    return 1;
+  });
+  return deadline;
+}
+
+/** URLs of files are signed with the store's secret, so only a connection that knows it can create them. */
+export const registerFileUrl = (database: DatabaseSync, secret: string): void =>
+  database.function('plat_file_url', { deterministic: true }, fileUrl(secret));

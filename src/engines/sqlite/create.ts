@@ -3,20 +3,24 @@
  */
 import { existsSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { platError } from '../../errors/index.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { isEmptyFile, mustNotBeInUse, setAsideLogFiles, unusedName } from '../../store/files/beside.ts';
-import { writeError } from '../../store/files/partial-file.ts';
+import {
+  isEmptyFile,
+  mustNotBeInUse,
+  setAsideLogFiles,
+  unusedName,
+  writeError,
+} from '../../store/files/partial-file.ts';
 import { makePrivateFile } from '../../store/files/private-file.ts';
 import { logStored } from '../../store/rows/change-log.ts';
-import { LAYOUT_VERSION, LayoutTooNew } from '../../store/state/layout-version.ts';
-import { readModel } from '../../store/state/meta.ts';
+import { LAYOUT_VERSION, LayoutTooNew, readModel } from '../../store/state/meta.ts';
 import { initializeStore, mustBeStore, type StorePresence } from '../../store/state/new-store.ts';
-import { newEpoch } from '../../store/time/epoch.ts';
+import { newEpoch } from '../../store/time/store-clock.ts';
 import { connect, READ_PATIENCE } from './connection.ts';
 import { extendedCode } from './errors.ts';
-import { mustOwnItsLog } from './file-id.ts';
 import { sessionOn, writeSessionOn } from './session.ts';
 import { applyTables, columnsOf, OWN_TABLE_STATEMENTS } from './tables.ts';
 import { LOCK_TIMEOUT, underLock } from './transaction.ts';
@@ -162,4 +166,35 @@ function extendChanges(database: DatabaseSync): void {
       SELECT seq, resource, key, iif(resource = '.', 'commit', 'all'), 0, 0, 0 FROM plat_changes_before;
     DROP TABLE plat_changes_before;
     INSERT OR IGNORE INTO plat_meta (name, value) SELECT 'changes_horizon', coalesce(max(seq), 0) FROM plat_changes`);
+}
+
+/**
+ * Reads the id of a file. SQLite assumes that any log (`-wal`) next to a file belongs to it, so a backup that replaces a store by hand
+ * would receive later changes of the original. A backup has its own id, so the ids read with and without the log then differ.
+ */
+const READ = "SELECT value FROM plat_meta WHERE name = 'file'";
+const idOf = (database: DatabaseSync): string => String(database.prepare(READ).get()?.value ?? '');
+
+/** The id in the file without its log; undefined if it cannot be read because it is being written. */
+export function idWithoutLog(path: string): string | undefined {
+  if (!existsSync(path)) return undefined;
+  const address = pathToFileURL(path);
+  address.searchParams.set('immutable', '1');
+  try {
+    using database = new DatabaseSync(address, { readOnly: true });
+    return idOf(database);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws PlatError `storeDenied` if the log next to the file belongs to another file; nothing is then written to either */
+export function mustOwnItsLog(path: string): void {
+  if (isEmptyFile(`${path}-wal`)) return;
+  const beneath = idWithoutLog(path);
+  if (beneath === undefined) return;
+  using database = new DatabaseSync(path, { readOnly: true, timeout: READ_PATIENCE });
+  if (idOf(database) === beneath) return;
+  const reason = `a backup was put in its place, but the log next to it belongs to the previous file. End all processes that have it open, remove ${path}-wal and ${path}-shm, and run "plat restore --store ${path} --new-epoch"`;
+  throw platError('storeDenied', { store: path, reason });
 }

@@ -4,7 +4,7 @@ import { codeOf, messageOf } from '../../shared/error-code.ts';
 import { damageOf, explainError, type Trouble } from '../../store/explain.ts';
 import { describeWriter } from '../../store/files/lock-holders.ts';
 import { accessError, describeFile } from '../../store/files/store-file.ts';
-import { DEADLINE_MESSAGE } from './functions.ts';
+import { DEADLINE_MESSAGE } from './connection.ts';
 
 /** SQLite's primary result codes that are named more than once. */
 const TOO_BIG = 18;

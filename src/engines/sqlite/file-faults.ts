@@ -1,12 +1,11 @@
-/** Checks the physical structure of a file: pages, indexes and the word index. It knows nothing of the content of records. */
+/** Checks the physical structure of a file: pages, indexes, the word index. It knows nothing of records' content. */
 import { DatabaseSync } from 'node:sqlite';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { Structure } from '../../store/check/check-store.ts';
 import type { FileFault } from '../../store/check/checks.ts';
 import { findWordFaults } from '../../store/check/word-faults.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, registerFunctions } from './connection.ts';
 import { damageIn } from './errors.ts';
-import { registerFunctions } from './functions.ts';
 import { applyTables, columnsOf, viewState } from './tables.ts';
 import { rebuildWordIndex, wordSourceOf } from './word-index.ts';
 

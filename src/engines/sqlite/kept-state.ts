@@ -11,7 +11,7 @@ import { queryRows } from './session.ts';
 
 const STATE = metaRows('generation', ...TIMES);
 
-/** The state between two commits. A key that is read later may be newer than `meta`; the next check then reads both again. */
+/** The state between two commits. A value read later may be newer than the others; the next check reads it again. */
 interface CachedState {
   /** The number of the commit. */
   readonly commit: number;

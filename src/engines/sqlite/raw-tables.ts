@@ -1,8 +1,8 @@
 import { storedLayouts } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { systemClock } from '../../shared/clock.ts';
-import { type RawTables, tablesOn } from '../../store/copy/raw-tables.ts';
-import { isEmptyFile, mustHaveNoLogFiles } from '../../store/files/beside.ts';
+import { type RawTables, tablesOn } from '../../store/copy/copy-store.ts';
+import { isEmptyFile, mustHaveNoLogFiles } from '../../store/files/partial-file.ts';
 import { type Connection, connect } from './connection.ts';
 import { inspect, isStore, makeFile, markStore } from './create.ts';
 import { translateError } from './errors.ts';

@@ -3,8 +3,7 @@
  * `get`, because `run` also returns the last row id: that of a word index may exceed JavaScript's safe integers.
  */
 import { render, type Sql } from '../../compile/fragment.ts';
-import type { Row, Session } from '../../store/session.ts';
-import type { WriteSession } from '../../store/write/write-session.ts';
+import type { Row, Session, WriteSession } from '../../store/session.ts';
 import { bindings, type Connection, readRows, toBindable } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 import { indexWords } from './word-index.ts';

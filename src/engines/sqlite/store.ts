@@ -7,24 +7,21 @@ import { type Clock, systemClock } from '../../shared/clock.ts';
 import { clockTrustOf, type Engine, type EngineOptions } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { StoreFile } from '../../store/files/store-file.ts';
-import { makeQueuedDeflate } from '../../store/read/deflating.ts';
+import { makeQueuedDeflate } from '../../store/read/blocks-task.ts';
 import { isSent, type Lane } from '../../store/read/lanes.ts';
 import { ownMemory } from '../../store/read/page-memory.ts';
 import { makeReadContextFactory } from '../../store/read/read-task.ts';
-import { LAYOUT_VERSION } from '../../store/state/layout-version.ts';
-import { metaWriting, readMeta, readTimeState } from '../../store/state/meta.ts';
+import { LAYOUT_VERSION, metaWriting, readMeta, readTimeState } from '../../store/state/meta.ts';
 import type { Store } from '../../store/store.ts';
 import { type HorizonSource, horizonOf } from '../../store/time/horizon.ts';
 import { storeClock } from '../../store/time/store-clock.ts';
 import { BodyValidator } from '../../store/whole/whole-bodies.ts';
 import { backupFile } from './backup.ts';
-import { bindings, type ConnectionOptions, connect, READ_PATIENCE } from './connection.ts';
-import { createStore, inspectStore, migrateStore } from './create.ts';
+import { bindings, type ConnectionOptions, connect, READ_PATIENCE, registerFileUrl } from './connection.ts';
+import { createStore, idWithoutLog, inspectStore, migrateStore } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
 import { damageIn, isMissing, refusalOf, translateError } from './errors.ts';
 import { repairFileFaults, structureOf } from './file-faults.ts';
-import { idWithoutLog } from './file-id.ts';
-import { registerFileUrl } from './functions.ts';
 import { makeStateReader } from './kept-state.ts';
 import { run, sessionOn, writeSessionOn } from './session.ts';
 import { applyTables, recreateView } from './tables.ts';
@@ -33,10 +30,7 @@ import { LOCK_TIMEOUT, tryLock, underLock } from './transaction.ts';
 
 export interface SqliteStoreOptions extends EngineOptions {
   readonly path: string;
-  /**
-   * The number of threads that read pages, and of those for unbounded work (searches, counts, sorts). 0: the calling thread does
-   * this, as in commands and simulations.
-   */
+  /** Threads that read pages, and threads for searches, counts and sorts. 0: everything runs on the calling thread. */
   readonly pageReaders?: number;
   readonly searchReaders?: number;
   /** The number of threads that check rows, for verifying a whole copy; 0: the calling thread does this. */

@@ -19,7 +19,7 @@ import {
 } from '../../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { ViewState } from '../../store/check/table-faults.ts';
-import type { Columns } from '../../store/copy/raw-tables.ts';
+import type { Columns } from '../../store/copy/copy-store.ts';
 import { LOGGED_CHANGES } from '../../store/state/meta.ts';
 import { createTableStatement, OWN_TABLES } from '../../store/state/own-tables.ts';
 import { sqliteDialect } from './dialect.ts';

@@ -10,7 +10,7 @@ import {
   taskSteps,
 } from '../../store/read/read-task.ts';
 import { ReaderPool } from '../../store/threads/pool.ts';
-import type { SharedBodies } from '../../store/whole/known-bodies.ts';
+import type { SharedBodies } from '../../store/whole/whole-bodies.ts';
 import { bindings, type Connection, type ConnectionOptions, readRows } from './connection.ts';
 import { begin } from './transaction.ts';
 

@@ -5,7 +5,7 @@ import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layo
 import { wordsOf } from '../../compile/search.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { WordSource } from '../../store/check/word-faults.ts';
-import type { RecordTexts } from '../../store/write/write-session.ts';
+import type { RecordTexts } from '../../store/session.ts';
 import type { Connection } from './connection.ts';
 
 /** Resources with a table of texts have many, long records, so their words are indexed (FTS5); others are scanned. */

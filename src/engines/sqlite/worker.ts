@@ -2,12 +2,11 @@
  * A thread that reads a file on its own connection.
  */
 import { workerData } from 'node:worker_threads';
-import { deflateNow } from '../../store/read/deflating.ts';
+import { deflateNow } from '../../store/read/blocks-task.ts';
 import { makeReadContextFactory } from '../../store/read/read-task.ts';
 import { serveTasks } from '../../store/threads/thread.ts';
 import { BodyValidator } from '../../store/whole/whole-bodies.ts';
-import { connect } from './connection.ts';
-import { registerFileUrl } from './functions.ts';
+import { connect, registerFileUrl } from './connection.ts';
 import { sessionOn } from './session.ts';
 import { runTask, type ThreadOptions } from './tasks.ts';
 

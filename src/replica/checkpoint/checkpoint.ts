@@ -41,10 +41,7 @@ export interface QuarantinedRecord {
   readonly key: string;
   /** The source record that the entry concerns. */
   readonly subject: Subject;
-  /**
-   * What the source could not return when it was requested; undefined for data that was received and could not be
-   * stored.
-   */
+  /** What the source could not return on request; undefined for data that was received and could not be stored. */
   readonly pending: string | undefined;
 }
 
@@ -200,9 +197,7 @@ export class Checkpoint {
       const before = this.sweep(sweep.collection);
       next[`sweep ${sweep.collection}`] = advanceSweep(before, sweep.event);
       const { remove } = change;
-      log(sweep.collection, (entries, now) =>
-        afterSweep(entries, before, sweep.event, { now, ...(remove === undefined ? {} : { remove }) }),
-      );
+      log(sweep.collection, (entries, now) => afterSweep(entries, before, sweep.event, { now, remove }));
     }
     if (witnesses !== undefined) next[`witnesses ${witnesses.resource}`] = witnesses.newest;
     const isDoubted = change.records !== undefined && (this.get('doubted') ?? []).length > 0;
@@ -210,7 +205,7 @@ export class Checkpoint {
       ...change,
       ...(isDoubted ? { ignoresHashes: true } : {}),
       state: next,
-      ...(held === undefined ? {} : { lease: held }),
+      lease: held,
     });
     this.#notes = { ...this.#notes, ...next };
     for (const { resource, keys } of change.release ?? []) {
@@ -244,10 +239,7 @@ function rejectedOf({ records = [] }: CopyChange, { rejected }: WriteReport): re
   return rejected.map((each) => ({ payload: payloads.get(recordName(each)) ?? 'null', ...each }));
 }
 
-/**
- * When something periodic is due: now, if it is unknown when it was last done. A `last` in the future is from a clock
- * that has been set back, and is ignored.
- */
+/** When something periodic is due; now if unknown. A `last` in the future, from a clock set back since, is ignored. */
 export function dueAt(last: number | undefined, every: number, now: number): number {
   return last === undefined || last > now ? now : last + every;
 }

@@ -1,7 +1,4 @@
-/**
- * The notes that a store keeps on a source, by name, and their shapes. A note in another format, due to a manual edit or disk
- * damage, is reported by name. This module does not know when notes change.
- */
+/** The notes that a store keeps on a source, by name, and their shapes. One in another format is reported by name. */
 import { platError } from '../../errors/index.ts';
 import { UnreadableState } from '../../records/damage.ts';
 import { LOAD_STATE, SWEEP_STATE } from '../machine/states.ts';
@@ -30,10 +27,7 @@ const FOLLOWING = object({
 });
 export type Following = Shaped<typeof FOLLOWING>;
 
-/**
- * The deletions that the source reported within a period. As with a purge, they must not exceed a share of the records without the
- * operator's consent.
- */
+/** Deletions that the source reported within a while: as in a purge, a large share needs a person's consent. */
 const DELETIONS = object({
   /** Milliseconds since 1970 on the consumer's clock. */
   since: number,

@@ -48,9 +48,6 @@ const NAMED = 20;
 
 type Change = Partial<Omit<WorkEntry, 'work' | 'began'>>;
 
-const openOf = (log: WorkLog, isWanted: (entry: WorkEntry) => boolean): number =>
-  log.findLastIndex((entry) => entry.outcome === 'open' && isWanted(entry));
-
 const isLoad = ({ work }: WorkEntry): boolean => work !== 'purge';
 const isPurge = ({ work }: WorkEntry): boolean => work === 'purge';
 
@@ -60,7 +57,7 @@ function changeOpenEntry(
   isWanted: (entry: WorkEntry) => boolean,
   change: (entry: WorkEntry) => Change,
 ): WorkLog {
-  const at = openOf(log, isWanted);
+  const at = log.findLastIndex((entry) => entry.outcome === 'open' && isWanted(entry));
   const entry = log[at];
   return entry === undefined ? log : log.with(at, { ...entry, ...change(entry) });
 }

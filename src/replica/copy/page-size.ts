@@ -11,10 +11,7 @@ export const HEAVY_RESPONSE = 3_000_000;
 /** Consecutive pages that must succeed before the size grows again. */
 const GOOD_PAGES = 10;
 
-/**
- * The number of records that are requested at once: as many as the source permits and as is practical, halved after a request that
- * was too much for the source, and then growing back slowly.
- */
+/** How many records to request: as many as permitted and practical, halved if too many, then slowly growing back. */
 export class PageSize {
   #allowed: number;
   readonly #report: Listener;

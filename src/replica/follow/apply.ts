@@ -18,8 +18,8 @@ import { EMPTY_PAGE, fetchRecords, joinPages } from '../source/pages.ts';
 import type { ReportedChange, SourcePage } from '../source/source.ts';
 import { absentFrom } from '../steps/absent.ts';
 import { fetchPending } from '../steps/fetch-pending.ts';
-import { refresh } from '../steps/update.ts';
-import { contradictsMasks, NO_MASKS, notesOfPages } from '../steps/witnesses.ts';
+import { refreshIfMasked } from '../steps/load.ts';
+import { notesOfPages } from '../steps/witnesses.ts';
 import { hasSwept, nextWindowStart, requireNewFoundation } from './chain.ts';
 
 /** Records that are requested and stored together. */
@@ -110,9 +110,7 @@ async function applyGroup(
   const untrustedKeys = keys((change) => !isTrusted(change));
   const { pages, want } = await fetch(untrustedKeys);
   const page = joinPages([...pages, received()]);
-  if (contradictsMasks(checkpoint.get('masks') ?? NO_MASKS, page)) {
-    await refresh(copy, resource, 'fields were masked that are open now, or the other way round');
-  }
+  await refreshIfMasked(copy, resource, page);
   // Requested records that the source did not return have been deleted, or have left the view.
   const answered = untrustedKeys.filter((key) => !want.includes(key));
   const absent = [...deleted, ...absentFrom(page, resource, answered)];

@@ -8,10 +8,7 @@ import type { Foundation } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
 import type { LoadState, SweepState } from '../machine/states.ts';
 
-/**
- * The overlap of windows and reported changes, in milliseconds. The timestamps of one commit are spread out, and concurrent commits
- * may end in another order; after this time, no earlier timestamp appears any more.
- */
+/** Milliseconds by which windows and reports overlap: timestamps of concurrent commits may end in another order. */
 const MARGIN = 60_000;
 /** The precision of the start of a sweep, which is taken from the Date header of the source, in milliseconds. */
 const SECOND = 1000;
@@ -70,10 +67,7 @@ export async function requireNewFoundation({ checkpoint, feed }: Copy): Promise<
   await checkpoint.commit({ state: { foundation: { since, fresh: [] } } });
 }
 
-/**
- * Makes the next purge due now if the copy follows reported changes. Otherwise, the keys of such a copy would be compared with its
- * source only after a week.
- */
+/** Hastens the next purge of a copy that follows reported changes, which would otherwise come after a week. */
 export async function requestFollowedPurge(copy: Copy): Promise<void> {
   if (copy.checkpoint.get('chain') === undefined) return;
   await requireNewFoundation(copy);

@@ -1,7 +1,4 @@
-/**
- * Buffers changes that a source has reported and that are not in the copy yet: the next batch arrives while one is applied. The
- * buffer is bounded; when it is full, the source has to wait.
- */
+/** Reported changes that are not in the copy yet: the next batch arrives while one is applied, up to a limit. */
 import { RequestFailure } from '../http/failure.ts';
 import type { FeedReport, ReportedChange } from '../source/source.ts';
 

@@ -1,7 +1,4 @@
-/**
- * The rate limits of a source for one token, known from its responses and from the configuration. The usage is kept in the store,
- * so that it survives a restart and is shared by all processes with the same token.
- */
+/** What a source lets one token use, by its answers and the configuration; kept in the store, for every process. */
 import { hash } from 'node:crypto';
 import { isObject } from '../../shared/json.ts';
 import type { Checkpoints } from '../../store/checkpoint/checkpoints.ts';

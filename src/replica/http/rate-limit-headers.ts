@@ -1,7 +1,4 @@
-/**
- * Reads from the headers of a response when the source accepts the next request. Times in headers are on the source's clock, which
- * the Date header shows; results are on the consumer's clock.
- */
+/** When the source accepts the next request, by its headers: their moments are on its clock (Date), results on ours. */
 type Headers = Readonly<Record<string, string>>;
 
 /** The longest wait that a source may request, in milliseconds. A longer one is more likely a mistake than intended. */

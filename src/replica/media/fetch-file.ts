@@ -1,7 +1,4 @@
-/**
- * Fetches one file from an untrusted URL: within the egress policy, unless it arrives too slowly, and written completely or not at
- * all. This module knows nothing about listings.
- */
+/** One file from an untrusted URL: by the egress policy, abandoned if too slow, written completely or not at all. */
 
 import { hash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';

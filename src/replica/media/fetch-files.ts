@@ -57,7 +57,7 @@ export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void>
   const step = { kind: 'step', resource: 'Media', step: 'media' } as const;
   report({ ...step, state: 'begun' });
   try {
-    await new Round(copy, folder, total).run();
+    await fetchRound(copy, folder, total);
   } catch (error) {
     // A full disk ends this round, but not the watch, which tries again later.
     throw folderFailure(folder.path, error);
@@ -66,124 +66,111 @@ export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void>
   report({ ...step, state: 'done' });
 }
 
-/** One round of fetching files. */
-class Round {
-  readonly #copy: Copy;
-  readonly #folder: MediaFolder;
-  readonly #total: number;
-  readonly #hosts = new HostQueues<Job>();
-  readonly #stop = new AbortController();
+/** Fetches what is pending in one round. @param total the number of listings with pending files */
+async function fetchRound(copy: Copy, folder: MediaFolder, total: number): Promise<void> {
+  const { checkpoint, environment, feed, filesEgress: egress = 'public', name, report, store } = copy;
+  const { clock } = environment;
+  const hosts = new HostQueues<Job>();
+  const stop = new AbortController();
   /** Aborted when the copy stops, or when this round cannot continue. */
-  readonly #signal: AbortSignal;
-  readonly #busy = new Set<Promise<void>>();
+  const ending = AbortSignal.any([copy.signal, stop.signal]);
+  const busy = new Set<Promise<void>>();
   /** Files whose URL may have expired, with the failure. */
-  readonly #expired: { readonly job: Job; readonly failure: RequestFailure }[] = [];
+  const expired: { readonly job: Job; readonly failure: RequestFailure }[] = [];
   /** The listings with pending files that this round has requested again. */
-  readonly #renewed = new Set<string>();
+  const renewed = new Set<string>();
   /** Whether listings are being requested again. There is one such request at a time; meanwhile, further listings accumulate. */
-  #isRenewing = false;
+  let isRenewing = false;
   /** The number of pending files of each listing. */
-  readonly #left = new Map<string, number>();
+  const left = new Map<string, number>();
   /** The listings whose files have all been processed. */
-  readonly #finished: string[] = [];
-  #done = 0;
+  const finished: string[] = [];
+  let done = 0;
   /** Why the round cannot continue. */
-  #broken: { readonly error: unknown } | undefined;
+  let broken: { readonly error: unknown } | undefined;
 
-  constructor(copy: Copy, folder: MediaFolder, total: number) {
-    this.#copy = copy;
-    this.#folder = folder;
-    this.#total = total;
-    this.#signal = AbortSignal.any([copy.signal, this.#stop.signal]);
-  }
-
-  async run(): Promise<void> {
-    await this.#walk().finally(async () => {
-      // The caller closes the folder, so no fetch may still be running.
-      this.#stop.abort();
-      await Promise.allSettled(this.#busy);
-    });
-    await this.#settle();
-  }
+  await walk().finally(async () => {
+    // The caller closes the folder, so no fetch may still be running.
+    stop.abort();
+    await Promise.allSettled(busy);
+  });
+  await settle();
 
   /** Examines the listings in the order of their keys, and fetches files at the same time. */
-  async #walk(): Promise<void> {
-    const { name, signal, store } = this.#copy;
+  async function walk(): Promise<void> {
     let after = '';
     let isThrough = false;
-    while (!signal.aborted) {
-      if (!isThrough && this.#hosts.waiting < QUEUED) {
+    while (!copy.signal.aborted) {
+      if (!isThrough && hosts.waiting < QUEUED) {
         const keys = await store.checkpoints.pending(name, 'Property', FILES, after, LISTINGS);
         after = keys.at(-1) ?? after;
         isThrough = keys.length === 0;
-        await this.#look(keys);
+        await look(keys);
       }
-      if (this.#finished.length >= LISTINGS) await this.#settle();
+      if (finished.length >= LISTINGS) await settle();
       // Nothing is awaited between this call and `#nextEnd` below, so what is still queued there waits for a running task or for
       // time to pass.
-      this.#begin();
-      if (this.#broken !== undefined) throw this.#broken.error;
-      if (!isThrough && this.#hosts.waiting < QUEUED) continue;
-      if (this.#busy.size === 0 && this.#hosts.waiting === 0 && this.#expired.length === 0) return;
-      await this.#nextEnd();
+      begin();
+      if (broken !== undefined) throw broken.error;
+      if (!isThrough && hosts.waiting < QUEUED) continue;
+      if (busy.size === 0 && hosts.waiting === 0 && expired.length === 0) return;
+      await nextEnd();
     }
   }
 
-  async #look(keys: readonly string[]): Promise<void> {
-    const jobs = await this.#reconcile(keys);
-    for (const { listingKey } of jobs) this.#left.set(listingKey, (this.#left.get(listingKey) ?? 0) + 1);
-    this.#report(keys.filter((key) => !this.#left.has(key)).length);
-    for (const job of jobs) this.#queue(job);
+  async function look(keys: readonly string[]): Promise<void> {
+    const jobs = await reconcile(keys);
+    for (const { listingKey } of jobs) left.set(listingKey, (left.get(listingKey) ?? 0) + 1);
+    progress(keys.filter((key) => !left.has(key)).length);
+    for (const job of jobs) queue(job);
   }
 
   /** Starts the queued fetches for which there are free slots. */
-  #begin(): void {
-    const { clock } = this.#copy.environment;
-    while (this.#hosts.running < AT_ONCE) {
-      const taken = this.#hosts.take(clock.now());
+  function begin(): void {
+    while (hosts.running < AT_ONCE) {
+      const taken = hosts.take(clock.now());
       if (taken === undefined) break;
-      this.#keepBusy(this.#fetch(taken.host, taken.job));
+      keepBusy(fetch(taken.host, taken.job));
     }
-    if (this.#isRenewing || this.#expired.length === 0) return;
-    this.#isRenewing = true;
-    this.#keepBusy(
-      this.#renew().finally(() => {
-        this.#isRenewing = false;
+    if (isRenewing || expired.length === 0) return;
+    isRenewing = true;
+    keepBusy(
+      renew().finally(() => {
+        isRenewing = false;
       }),
     );
   }
 
-  #keepBusy(task: Promise<void>): void {
-    const busy: Promise<void> = task
+  function keepBusy(task: Promise<void>): void {
+    const own: Promise<void> = task
       .catch((error: unknown) => {
-        this.#broken ??= { error };
+        broken ??= { error };
       })
-      .finally(() => this.#busy.delete(busy));
-    this.#busy.add(busy);
+      .finally(() => busy.delete(own));
+    busy.add(own);
   }
 
   /** Waits until a task ends, or a host may be requested again. */
-  async #nextEnd(): Promise<void> {
-    const { clock } = this.#copy.environment;
+  async function nextEnd(): Promise<void> {
     const awake = new AbortController();
-    const wait = this.#hosts.running < AT_ONCE ? this.#hosts.readyIn(clock.now()) : undefined;
-    const signal = AbortSignal.any([this.#copy.signal, awake.signal]);
-    await Promise.race([...this.#busy, ...(wait === undefined ? [] : [clock.sleep(wait, signal)])]);
+    const wait = hosts.running < AT_ONCE ? hosts.readyIn(clock.now()) : undefined;
+    const signal = AbortSignal.any([copy.signal, awake.signal]);
+    await Promise.race([...busy, ...(wait === undefined ? [] : [clock.sleep(wait, signal)])]);
     awake.abort();
   }
 
   /** Records the listings whose files are complete; the others stay pending. */
-  async #settle(): Promise<void> {
-    const keys = this.#finished.splice(0);
+  async function settle(): Promise<void> {
+    const keys = finished.splice(0);
     if (keys.length === 0) return;
-    await this.#reconcile(keys);
-    this.#report(keys.length);
+    await reconcile(keys);
+    progress(keys.length);
   }
 
-  #report(rows: number): void {
-    this.#done += rows;
+  function progress(rows: number): void {
+    done += rows;
     const page = { kind: 'page', resource: 'Media', step: 'media' } as const;
-    if (rows > 0) this.#copy.report({ ...page, rows, done: this.#done, total: this.#total });
+    if (rows > 0) report({ ...page, rows, done, total });
   }
 
   /**
@@ -191,25 +178,24 @@ class Round {
    * files are complete. Nothing else is committed during this, so that no change between the comparison and the commit is lost.
    * @returns the files that are pending
    */
-  async #reconcile(keys: readonly string[]): Promise<Job[]> {
-    return this.#copy.checkpoint.runExclusively(async (commit) => {
+  async function reconcile(keys: readonly string[]): Promise<Job[]> {
+    return checkpoint.runExclusively(async (commit) => {
       const jobs: Job[] = [];
       const whole: string[] = [];
       for (const key of keys) {
-        const missing = await this.#missingOf(key);
+        const missing = await missingOf(key);
         jobs.push(...missing.jobs);
         if (missing.jobs.length === 0 && missing.waiting === 0) whole.push(key);
       }
-      if (whole.length > 0) this.#folder.sync();
+      if (whole.length > 0) folder.sync();
       await commit({ got: [{ resource: 'Property', keys: whole, why: FILES }] });
       return jobs;
     });
   }
 
-  async #missingOf(listingKey: string): Promise<{ jobs: Job[]; waiting: number }> {
-    const { environment, store } = this.#copy;
+  async function missingOf(listingKey: string): Promise<{ jobs: Job[]; waiting: number }> {
     const records = await store.contents('Media', { parent: listingKey, parentResource: 'Property' });
-    const known = this.#folder.filesOfListing(listingKey);
+    const known = folder.filesOfListing(listingKey);
     const jobs: Job[] = [];
     let waiting = 0;
     for (const record of records) {
@@ -218,135 +204,130 @@ class Round {
       const file = known.get(mediaKey);
       known.delete(mediaKey);
       const version = versionOf(record);
-      if (file?.version === version && (await this.#folder.has(file))) continue;
-      if (file !== undefined && hasToWait(file, version, environment.clock.now())) waiting++;
+      if (file?.version === version && (await folder.has(file))) continue;
+      if (file !== undefined && hasToWait(file, version, clock.now())) waiting++;
       else {
         const { failures = 0 } = file ?? {};
         const isImage = IMAGES.has(mediaKind(record));
         jobs.push({ mediaKey, listingKey, url, version, isImage, failures, isRenewed: false });
       }
     }
-    for (const mediaKey of known.keys()) this.#folder.deleteFile(mediaKey);
+    for (const mediaKey of known.keys()) folder.deleteFile(mediaKey);
     return { jobs, waiting };
   }
 
   /** Queues a file, unless its host has been given up. */
-  #queue(job: Job): void {
+  function queue(job: Job): void {
     const host = hostOf(job.url);
-    if (this.#hosts.isGivenUp(host)) this.#putOff(job);
-    else this.#hosts.add(host, job);
+    if (hosts.isGivenUp(host)) putOff(job);
+    else hosts.add(host, job);
   }
 
   /**
    * Fetches one file.
    * @throws errors of the disk, the store or the lease, but not those of the file or its host
    */
-  async #fetch(host: string, job: Job): Promise<void> {
-    const { environment, filesEgress: egress = 'public', report } = this.#copy;
-    const { clock } = environment;
+  async function fetch(host: string, job: Job): Promise<void> {
     const begun = clock.now();
-    const signal = this.#signal;
-    const from = { address: job.url, signal, egress, largest: LARGEST_FILE, isImage: job.isImage };
+    const { url: address, isImage } = job;
+    const from = { address, signal: ending, egress, largest: LARGEST_FILE, isImage };
     try {
       const file = await fetchFile(environment, from, async (content, type) => ({
-        ...(await this.#folder.keep(content, extensionOf(type), LARGEST_FILE)),
+        ...(await folder.keep(content, extensionOf(type), LARGEST_FILE)),
         type,
       }));
       const { mediaKey, listingKey, version } = job;
-      this.#folder.recordFile({ mediaKey, listingKey, version, ...file, failures: 0, notBefore: 0 });
-      this.#hosts.recordDelivery(host, clock.now() - begun);
+      folder.recordFile({ mediaKey, listingKey, version, ...file, failures: 0, notBefore: 0 });
+      hosts.recordDelivery(host, clock.now() - begun);
       // The last other record with the same content may have been deleted in the meantime, and the content with it.
-      if (!(await this.#folder.has(file))) {
-        this.#giveUp(job, new RequestFailure('transient', 'The file was taken away again'));
+      if (!(await folder.has(file))) {
+        giveUp(job, new RequestFailure('transient', 'The file was taken away again'));
         return;
       }
       report({ kind: 'media', key: mediaKey, state: 'stored' });
-      this.#end(job);
+      end(job);
     } catch (error) {
-      if (signal.aborted) return;
+      if (ending.aborted) return;
       if (!(error instanceof RequestFailure)) throw error;
       const { kind, retryAfter, status = 0 } = error;
       const now = clock.now();
-      if (kind !== 'transient') this.#hosts.recordResponse(host);
+      if (kind !== 'transient') hosts.recordResponse(host);
       else {
-        const left = this.#hosts.recordFailure(host, { now, took: now - begun, retryAfter });
-        for (const each of left) this.#putOff(each);
+        for (const each of hosts.recordFailure(host, { now, took: now - begun, retryAfter })) putOff(each);
       }
       const mayHaveExpired = kind !== 'transient' && status >= 400 && status < 500;
-      if (!job.isRenewed && mayHaveExpired) this.#expired.push({ job, failure: error });
-      else this.#giveUp(job, error);
+      if (!job.isRenewed && mayHaveExpired) expired.push({ job, failure: error });
+      else giveUp(job, error);
     }
   }
 
   /** Requests the listings whose URLs may have expired again, many at once, and queues their files again. */
-  async #renew(): Promise<void> {
-    const { checkpoint, feed, store } = this.#copy;
-    const keys = [...new Set(this.#expired.map(({ job }) => job.listingKey))].slice(0, LISTINGS);
-    const { true: mine = [], false: others = [] } = Object.groupBy(this.#expired, ({ job }) =>
+  async function renew(): Promise<void> {
+    const keys = [...new Set(expired.map(({ job }) => job.listingKey))].slice(0, LISTINGS);
+    const { true: mine = [], false: others = [] } = Object.groupBy(expired, ({ job }) =>
       String(keys.includes(job.listingKey)),
     );
-    this.#expired.splice(0, this.#expired.length, ...others);
-    const unasked = keys.filter((key) => !this.#renewed.has(key));
+    expired.splice(0, expired.length, ...others);
+    const unasked = keys.filter((key) => !renewed.has(key));
     try {
       if (unasked.length > 0) {
         await checkpoint.fetchInTurn('Property', async () => {
           const page = await fetchRecords(feed, 'Property', unasked);
-          return storePage(this.#copy, page, () => ({}));
+          return storePage(copy, page, () => ({}));
         });
       }
-      for (const key of unasked) this.#renewed.add(key);
+      for (const key of unasked) renewed.add(key);
     } catch (error) {
-      if (this.#signal.aborted) return;
+      if (ending.aborted) return;
       if (!(error instanceof RequestFailure)) throw error;
       // The next update reports the failure of the source. Here, it only means that there is no newer URL.
     }
     for (const { job, failure } of mine) {
       const [record] = await store.contents('Media', { key: job.mediaKey });
       const url = record?.MediaURL;
-      if (record === undefined || typeof url !== 'string' || url === job.url) this.#giveUp(job, failure);
-      else this.#queue({ ...job, url, version: versionOf(record), isRenewed: true });
+      if (record === undefined || typeof url !== 'string' || url === job.url) giveUp(job, failure);
+      else queue({ ...job, url, version: versionOf(record), isRenewed: true });
     }
   }
 
   /** A file has been fetched, or given up for now. */
-  #end({ listingKey }: Job): void {
-    const still = (this.#left.get(listingKey) ?? 1) - 1;
+  function end({ listingKey }: Job): void {
+    const still = (left.get(listingKey) ?? 1) - 1;
     if (still > 0) {
-      this.#left.set(listingKey, still);
+      left.set(listingKey, still);
       return;
     }
-    this.#left.delete(listingKey);
-    this.#renewed.delete(listingKey);
-    this.#finished.push(listingKey);
+    left.delete(listingKey);
+    renewed.delete(listingKey);
+    finished.push(listingKey);
   }
 
   /** Records that a file itself failed. It is tried again after a wait that grows with each failure. */
-  #giveUp(job: Job, { kind, message }: RequestFailure): void {
+  function giveUp(job: Job, { kind, message }: RequestFailure): void {
     const failures = job.failures + 1;
     const growing = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (failures - 1));
     // A file that is too large will be too large again, so it is not downloaded again soon.
-    this.#noteFailure(job, failures, kind === 'too-large' ? LONGEST_WAIT : growing, message);
+    noteFailure(job, failures, kind === 'too-large' ? LONGEST_WAIT : growing, message);
   }
 
   /** Records that a file was not requested, because its host has been given up. */
-  #putOff(job: Job): void {
+  function putOff(job: Job): void {
     const host = hostOf(job.url);
-    const reason = `${host} failed ${this.#hosts.failuresOf(host)} times`;
-    this.#noteFailure(job, job.failures, FIRST_WAIT, reason);
+    const reason = `${host} failed ${hosts.failuresOf(host)} times`;
+    noteFailure(job, job.failures, FIRST_WAIT, reason);
   }
 
-  #noteFailure(job: Job, failures: number, wait: number, message: string): void {
-    const { environment, report } = this.#copy;
+  function noteFailure(job: Job, failures: number, wait: number, message: string): void {
     const { mediaKey, listingKey } = job;
     // The file of the previous version is kept until there is a new one.
-    const before = this.#folder.filesOfListing(listingKey).get(mediaKey);
+    const before = folder.filesOfListing(listingKey).get(mediaKey);
     const kept = before?.sha256 === undefined ? { version: job.version } : before;
     // A host can send anything, including control characters that a terminal would interpret.
     const reason = message.replace(/\p{Cc}+/gu, ' ');
-    const notBefore = environment.clock.now() + wait;
-    this.#folder.recordFile({ ...kept, mediaKey, listingKey, failures, notBefore, reason });
+    const notBefore = clock.now() + wait;
+    folder.recordFile({ ...kept, mediaKey, listingKey, failures, notBefore, reason });
     report({ kind: 'media', key: mediaKey, state: 'failed', reason });
-    this.#end(job);
+    end(job);
   }
 }
 

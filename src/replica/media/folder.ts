@@ -1,7 +1,4 @@
-/**
- * A folder next to a store with media files, each named by the hash of its content, and an index of their media records. This
- * module does not know how files are fetched.
- */
+/** Media files next to a store, and an index of their records. It knows nothing of how they are fetched. */
 
 import { createHash, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';

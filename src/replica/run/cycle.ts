@@ -8,9 +8,8 @@ import { recordTrouble } from '../checkpoint/troubles.ts';
 import type { Copy } from '../copy/copy.ts';
 import { requireNewFoundation } from '../follow/chain.ts';
 import { ACCOUNTS, isAboutAccounts, resourcesIn } from '../source/source.ts';
-import { download } from '../steps/download.ts';
+import { download, refresh, update } from '../steps/load.ts';
 import { type SweepResult, sweep } from '../steps/sweep.ts';
-import { refresh, update } from '../steps/update.ts';
 import { findOlderRecord } from '../steps/witnesses.ts';
 
 /** How often a download is repeated because the view of the key changed during its update. */
@@ -140,10 +139,7 @@ async function refreshIfWentBack(copy: Copy, collections: readonly string[]): Pr
   }
 }
 
-/**
- * Reads everything again for a copy into which something else has written. No stored hash is trusted, and derived data such as
- * texts and indexes is rebuilt before and after.
- */
+/** Reads everything again for a copy into which something else wrote: no hash is trusted, all else is rebuilt. */
 export async function refreshUntrusted(copy: Copy, reason: string): Promise<void> {
   const { checkpoint, feed, name, store } = copy;
   const { resources } = feed.capabilities;

@@ -17,7 +17,7 @@ import {
   updateAll,
   windowedCollections,
 } from './cycle.ts';
-import { Follower } from './follow.ts';
+import { followerOf } from './follow.ts';
 import { DEFAULT_INTERVALS, type ReplicateOptions } from './options.ts';
 
 /**
@@ -101,7 +101,7 @@ export async function watch(
   }: ReplicateOptions,
 ): Promise<void> {
   const downloaded = Promise.withResolvers<void>();
-  const follower = new Follower(copy, review, { follow, limits });
+  const follower = followerOf(copy, review, { follow, limits });
   const update = async (): Promise<boolean> => {
     await follower.prepared;
     await review();

@@ -1,7 +1,4 @@
-/**
- * Opens a copy and its source: determines the capabilities of the source, and checks that the copy belongs to this source and that
- * the fields and rights at the source are unchanged. This module knows nothing about steps.
- */
+/** Opens a copy and its source: what the source can do, and whether source, fields and rights are still the same. */
 import type { Dictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { filledError } from '../../records/parse-record.ts';

@@ -1,7 +1,4 @@
-/**
- * Reads the server-sent events of a plat source: its changes as they are committed (docs/changes.md). This module knows the format
- * of the stream, but not how a copy applies it.
- */
+/** Server-sent events of a plat source (docs/changes.md). It knows the stream's form, not how a copy applies it. */
 import { isObject, tryParseJson } from '../../shared/json.ts';
 import type { SourceClient } from '../http/client.ts';
 import { eventsOf, type ServerEvent } from '../http/event-stream.ts';

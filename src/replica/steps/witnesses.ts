@@ -108,8 +108,8 @@ export async function findOlderRecord(copy: Copy, resource: string): Promise<Old
 export const NO_MASKS: Masks = { masked: [], open: [] };
 
 /**
- * Whether a page shows that the rights of the key have changed: a field that was always masked is readable, or vice versa. A field
- * that is masked in some records only proves nothing.
+ * Whether a page shows that the rights of the key have changed: a field that was always masked is readable, or vice
+ * versa. A field that is masked in some records only proves nothing.
  */
 export function contradictsMasks(
   { masked, open }: Masks,

@@ -1,16 +1,19 @@
 /** Compares records of the source with what a reader of the copy gets. It does not query the source. */
+
+import { makeView, type View } from '../../access/index.ts';
 import { isStored, type StoreModel } from '../../compile/model.ts';
+import { type FileSigning, plainShape, type RecordQuery } from '../../compile/read.ts';
 import { servedFile } from '../../compile/text/members.ts';
-import { type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../../dictionary/index.ts';
+import { type FieldValues, REPLICA_TIMESTAMP, timestampFrom } from '../../dictionary/index.ts';
+import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
 import { isDerived } from '../../records/content-hash.ts';
 import { isAbsent, type ParsedRecord } from '../../records/parsed-record.ts';
 import { returnsOwnTimestamps } from '../../records/settings.ts';
 import { chunked } from '../../shared/chunked.ts';
-import { isObject } from '../../shared/json.ts';
+import { isObject, type JsonObject, tryParseJson } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
 import type { Copy } from '../copy/copy.ts';
 import { subjectOf } from '../copy/quarantine-entry.ts';
-import { type Served, servedRecords } from './served.ts';
 
 /** The number of records that are read from the copy at once, with their keys in one filter. */
 const AT_ONCE = 50;
@@ -170,7 +173,7 @@ function differingMembers(
   const names = new Set([...Object.keys(values), ...Object.keys(json)]);
   return [...names].filter((name) => {
     const field = resource.fields.get(name);
-    if (field === undefined) return !name.includes('@') && !isCollection(resource, name);
+    if (field === undefined) return !name.includes('@') && !resource.navigations.has(name);
     if (name === ownStamp || !isStored(field, settings)) return false;
     // The replica adds the fields of a listing's originating system that a source does not return.
     if (isDerived(name) && isAbsent(values[name])) return false;
@@ -180,8 +183,6 @@ function differingMembers(
     return !isEqual(values, json, name);
   });
 }
-
-const isCollection = ({ navigations }: Resource, name: string): boolean => navigations.has(name);
 
 function isEqual(values: FieldValues, json: Readonly<Record<string, unknown>>, name: string): boolean {
   const [left, right] = [values[name], json[name]];
@@ -211,4 +212,97 @@ function signedFile(url: unknown): { readonly base: string; readonly file: strin
   if (base !== undefined && file !== undefined) return { base, file };
   const own = servedFile(url);
   return own === undefined ? undefined : { base: '', file: `/${encodeURI(own)}` };
+}
+
+/**
+ * A view of a store for verification, which sees every record that any role sees, with all fields. It is not a role, and no request
+ * uses it.
+ */
+export function verificationView({ dictionary, inUse, stores }: StoreModel): View {
+  const role = {
+    name: 'verify',
+    bit: -1,
+    seesWithheld: true,
+    seesField: () => true,
+    readsResource: () => true,
+  };
+  const scope = { bit: role.bit, withholds: false, onlyFloorPlans: false };
+  return makeView({ dictionary, role, scope, inUse, holdsData: stores });
+}
+
+/** What a reader gets of a record. */
+type Served =
+  | { readonly kind: 'record'; readonly json: JsonObject }
+  /** The text of the record is not JSON, or it differs when it is read by key instead of in a page. */
+  | { readonly kind: 'broken'; readonly why: string };
+
+/** The time limit of a read of the copy in milliseconds. It is long, because such a read delays nothing else. */
+export const READ_LIMIT = { milliseconds: 600_000 };
+/** URLs of served files are not requested. */
+const FILES: FileSigning = { base: '', role: 'verify', expires: 0 };
+
+/**
+ * Reads records by their keys, with the given collections. Records that no role sees are omitted.
+ * @param now milliseconds since 1970
+ */
+async function servedRecords(
+  store: Store,
+  resource: string,
+  keys: readonly string[],
+  collections: readonly string[],
+  now: number,
+): Promise<Map<string, Served>> {
+  const found = new Map<string, Served>();
+  if (keys.length === 0) return found;
+  const model = await store.model();
+  const view = verificationView(model);
+  const { key: keyField } = model.resource(resource);
+  const list = keys.map((key) => `'${key.replaceAll("'", "''")}'`).join(',');
+  const options = [
+    `$filter=${encodeURIComponent(`${keyField} in (${list})`)}`,
+    ...(collections.length === 0 ? [] : [`$expand=${collections.join(',')}`]),
+  ];
+  const asked = bindOptions(
+    'collection',
+    parseQueryOptions(options.join('&')),
+    view.schema.of(resource),
+    view.schema,
+  );
+  const { filter, selection, expansions } = asked;
+  const shape = { ...plainShape([], '/'), selection, expansions, omitNulls: true };
+  const query: RecordQuery = { view, resource: model.resource(resource), order: [], now: timestampFrom(now) };
+  const page = await store.page(
+    {
+      query: { ...query, filter },
+      position: { kind: 'start' },
+      limit: keys.length,
+      shape,
+      files: FILES,
+    },
+    READ_LIMIT,
+  );
+  const text = Buffer.from(page.body).toString();
+  page.release?.();
+  const records = tryParseJson(`[${text}]`);
+  if (!Array.isArray(records)) {
+    // A single text that is not valid JSON makes the whole page invalid, so each record is read separately.
+    const [only] = keys;
+    if (keys.length === 1 && only !== undefined)
+      return found.set(only, { kind: 'broken', why: 'its text is not JSON' });
+    for (const key of keys) {
+      for (const [each, served] of await servedRecords(store, resource, [key], collections, now))
+        found.set(each, served);
+    }
+    return found;
+  }
+  const single = { ...shape, expansions: [] };
+  for (const json of records.filter(isObject)) {
+    const key = String(json[keyField]);
+    const own = Object.fromEntries(Object.entries(json).filter(([name]) => !collections.includes(name)));
+    const byKey = await store.record({ query, key, shape: single, files: FILES }, READ_LIMIT);
+    const other = byKey === undefined ? undefined : tryParseJson(Buffer.from(byKey).toString());
+    const isSame = JSON.stringify(other) === JSON.stringify(own);
+    found.set(key, isSame ? { kind: 'record', json } : { kind: 'broken', why: 'by its key it is another' });
+  }
+  return found;
 }

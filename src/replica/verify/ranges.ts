@@ -1,7 +1,4 @@
-/**
- * The fast form of verification: both sides compute digests of ranges of keys, and only the ranges that differ are read. This
- * module finds these ranges; their records are compared elsewhere.
- */
+/** The fast form of the proof: both ends compute digests of ranges of keys. It finds the ranges that differ. */
 import { timestampFrom } from '../../dictionary/index.ts';
 import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
 import { returnsOwnTimestamps } from '../../records/settings.ts';
@@ -10,7 +7,7 @@ import { replicaSources } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { SourceDigest, SourceRanges } from '../source/source.ts';
-import { READ_LIMIT, verificationView } from './served.ts';
+import { READ_LIMIT, verificationView } from './compare.ts';
 
 /** The number of records of a range. */
 const SIZE = 1000;

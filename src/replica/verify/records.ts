@@ -1,7 +1,4 @@
-/**
- * Compares records one by one. A difference is confirmed by a second read, because both sides change in the meantime. The caller
- * chooses the records.
- */
+/** Compares records one by one; what differs is read twice, since both sides change. The caller chooses the records. */
 import { type Resource, SOURCE_TIMESTAMP } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { chunked } from '../../shared/chunked.ts';
@@ -229,7 +226,7 @@ async function rereadSuspects(
  */
 const PENDING_LIMIT = 3_600_000;
 
-/** Whether the source changed a record after the time up to which the copy is complete, so that the next update reads it. */
+/** Whether a record changed after the moment up to which the copy is complete: the next update brings it. */
 function isPending(
   copy: Copy,
   { resource, values }: { readonly resource: Resource; readonly values: Readonly<Record<string, unknown>> },

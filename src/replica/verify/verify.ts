@@ -1,7 +1,4 @@
-/**
- * Verifies that a copy is equal to its source. Compares each collection, by ranges if both sides have digests and otherwise record
- * by record, and checks the copy for damage and quarantined records. It stores nothing.
- */
+/** Verifies that a copy equals its source, by ranges or record by record; also its damage and quarantine. */
 import { findNavigation } from '../../dictionary/index.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { Quarantined } from '../../store/checkpoint/checkpoints.ts';
@@ -98,10 +95,7 @@ async function absentEntries(
   return found;
 }
 
-/**
- * Compares the keys and records of a collection of the source with the copy. A difference is confirmed by a second read, because
- * both sides change in the meantime.
- */
+/** Compares a collection with its copy, keys and content. What differs is read twice, since both sides change. */
 async function verifyCollection(
   copy: Proof,
   collection: string,

@@ -1,7 +1,7 @@
 /** Determines whether a service is ready, and if not, why. It does not know who asks. */
 import { PlatError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
-import { durationText } from '../../store/time/clock-jump.ts';
+import { durationText } from '../../store/time/store-clock.ts';
 import { aheadText } from '../../store/write/bring-back.ts';
 
 /** A further condition of readiness, such as the freshness of a replica. */

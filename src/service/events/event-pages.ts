@@ -13,7 +13,7 @@ import {
   type FeedPosition,
   positionText,
 } from '../../store/changes/change-feed.ts';
-import { changedRecords, type RecordTexts, recordNamed } from '../../store/changes/changed-records.ts';
+import { changedRecords, type RecordTexts, recordNamed } from '../../store/changes/follow-changes.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
 import { changeEvent, positionEvent } from './event-text.ts';
 

@@ -1,6 +1,6 @@
 /** Serializes the events of the stream of changes (HTML, 9.2). It must not know where they come from. */
 import { type FeedPosition, positionText, type RecordChange } from '../../store/changes/change-feed.ts';
-import { type RecordTexts, recordNamed } from '../../store/changes/changed-records.ts';
+import { type RecordTexts, recordNamed } from '../../store/changes/follow-changes.ts';
 
 /** Milliseconds after which a disconnected client reconnects. */
 const RETRY = 2000;

@@ -11,7 +11,7 @@ import { dirname } from 'node:path';
 import type { KeptRange } from '../../compile/read.ts';
 import { type Changes, containsCommit, FROM_NOW, type Place } from '../../store/changes/change-follower.ts';
 import { makeFolder, makePrivateFile, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
-import { thisMachine } from '../../store/time/clock-jump.ts';
+import { thisMachine } from '../../store/time/store-clock.ts';
 import { Availability, type AvailabilityOptions } from './availability.ts';
 import {
   type BlockListName,

@@ -8,7 +8,7 @@ import { type EntryScope, isOneOf, visibleEntries } from '../../compile/change-e
 import { all, integer, type Sql, sql } from '../../compile/fragment.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
-import { COMMIT } from '../rows/change-entry.ts';
+import { COMMIT } from '../rows/change-log.ts';
 import type { Row } from '../session.ts';
 
 /** A position in the sequence: directly after the entry with this number, or before the first entry if it is 0. */
@@ -18,9 +18,7 @@ export interface FeedPosition {
   readonly commit?: { readonly sequence: number; readonly name: string } | undefined;
 }
 
-/**
- * A change as one reader sees it. A record that becomes visible counts as changed; one that ceases to be visible counts as deleted.
- */
+/** A change as one reader sees it: `changed` if the record becomes visible to it, `deleted` if it ceases to be. */
 export interface RecordChange {
   readonly sequence: number;
   readonly resource: string;
@@ -47,20 +45,14 @@ export type FeedPage =
   | {
       readonly kind: 'changes';
       readonly changes: readonly RecordChange[];
-      /**
-       * Where the next page begins; it may lie beyond the last returned change if later changes do not concern the
-       * reader.
-       */
+      /** Where the next page begins: beyond the last returned change if later ones do not concern the reader. */
       readonly position: FeedPosition;
       /** Whether the page reaches the end of the sequence. */
       readonly isLevel: boolean;
       /** Whether the position is the end of a commit. */
       readonly isWhole: boolean;
     }
-  /**
-   * The changes since the position are no longer known: the reader needs a full download, and then continues from this
-   * position.
-   */
+  /** Later changes are no longer known: the reader needs a full download, and then continues from this position. */
   | { readonly kind: 'gone'; readonly position: FeedPosition };
 
 /** The options with which a program that has direct access to the store requests changes (follow-changes.ts). */
@@ -181,17 +173,12 @@ export function feedPage(request: FeedRequest, rows: readonly Row[]): FeedPage {
   let passed = commit;
   let at = sequence;
   let isWhole = true;
+  const page = (isLevel: boolean): FeedPage => {
+    return { kind: 'changes', changes, position: { sequence: at, commit: passed }, isLevel, isWhole };
+  };
   for (const row of rows) {
     if (row.seq === null || row.seq === undefined) continue;
-    if (changes.length === limit && row.resource !== COMMIT) {
-      return {
-        kind: 'changes',
-        changes,
-        position: { sequence: at, commit: passed },
-        isLevel: false,
-        isWhole,
-      };
-    }
+    if (changes.length === limit && row.resource !== COMMIT) return page(false);
     at = Number(row.seq);
     isWhole = row.resource === COMMIT;
     if (isWhole) passed = { sequence: at, name: String(row.key) };
@@ -203,13 +190,7 @@ export function feedPage(request: FeedRequest, rows: readonly Row[]): FeedPage {
     at = looked;
     isWhole = false;
   }
-  return {
-    kind: 'changes',
-    changes,
-    position: { sequence: at, commit: passed },
-    isLevel: at >= last,
-    isWhole,
-  };
+  return page(at >= last);
 }
 
 function changeIn(
@@ -220,24 +201,22 @@ function changeIn(
     sequence: Number(seq),
     resource: String(resource),
     key: String(key),
-    kind:
-      scope === undefined
-        ? changeKind(kind)
-        : changeKindFor(scope, String(kind), Number(was), Number(visible)),
+    kind: changeKindFor(scope?.bit, kind, Number(was), Number(visible)),
     at: timestampFrom(Number(at)),
   };
 }
 
-const changeKind = (kind: unknown): RecordChange['kind'] =>
-  kind === 'created' || kind === 'deleted' ? kind : 'changed';
-
-/** A record that becomes visible is `created` for the reader only if it is new for everybody. */
+/**
+ * A record that becomes visible is `created` for the reader only if it is new for everybody.
+ * @param bit of the role that reads; undefined for the operator
+ */
 function changeKindFor(
-  { bit }: EntryScope,
-  kind: string,
+  bit: number | undefined,
+  kind: unknown,
   was: number,
   visible: number,
 ): RecordChange['kind'] {
+  if (bit === undefined) return kind === 'created' || kind === 'deleted' ? kind : 'changed';
   if ((visible & bit) === 0) return 'deleted';
   return kind === 'created' && (was & bit) === 0 ? 'created' : 'changed';
 }

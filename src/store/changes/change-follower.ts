@@ -3,7 +3,7 @@
  * them. Every cache of stored data calls this before it uses its data again. It knows neither engines nor what is cached.
  */
 import { integer, type Sql, sql } from '../../compile/fragment.ts';
-import { COMMIT, EVERYTHING } from '../rows/change-entry.ts';
+import { COMMIT, EVERYTHING } from '../rows/change-log.ts';
 import type { Row } from '../session.ts';
 
 /** A position, and the id of the commit that ends there; the id is empty if no commit ends there. */

@@ -2,10 +2,11 @@
  * The webhooks of a store: their targets, their positions, and the outcome of the last attempt. All processes of the store share
  * them; one process at a time holds a webhook and sends to it. This module knows neither HTTP nor the content of messages.
  */
-import { columnKinds, textOrNull } from '../../compile/column-value.ts';
+import { textOrNull } from '../../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
-import { Damage, parseStoredJson } from '../../records/damage.ts';
+import { Damage, storedTexts } from '../../records/damage.ts';
 import type { OwnTables, Row } from '../session.ts';
+import { ownColumns } from '../state/own-tables.ts';
 import { type FeedPosition, parsePosition, positionText } from './change-feed.ts';
 
 /** A webhook as an operator created it. */
@@ -93,28 +94,7 @@ export interface WebhookStore {
   remove(id: string): Promise<boolean>;
 }
 
-const COLUMNS = columnKinds({
-  id: 'text',
-  url: 'text',
-  secret: 'text',
-  former_secret: 'text',
-  former_until: 'number',
-  bearer: 'text',
-  role: 'text',
-  systems: 'text',
-  resources: 'text',
-  private_hosts: 'number',
-  created_at: 'text',
-  paused: 'text',
-  position: 'text',
-  batch_end: 'number',
-  delivered: 'number',
-  delivered_at: 'text',
-  attempts: 'number',
-  failing_since: 'number',
-  next_attempt: 'number',
-  last_error: 'text',
-});
+const COLUMNS = ownColumns('plat_webhooks');
 
 const NAMES = join([...COLUMNS.keys()].map(name), ', ');
 
@@ -212,8 +192,8 @@ function webhookOf(row: Row): Webhook {
     former: former === null ? null : { secret: former, until: Number(row.former_until) },
     bearer: textOrNull(row.bearer),
     role: String(row.role),
-    systems: listOf(row.systems, `the systems of its webhook ${id}`),
-    resources: listOf(row.resources, `the resources of its webhook ${id}`),
+    systems: storedTexts(row.systems, `the systems of its webhook ${id}`),
+    resources: storedTexts(row.resources, `the resources of its webhook ${id}`),
     privateHosts: Number(row.private_hosts) === 1,
     createdAt: String(row.created_at),
     paused: textOrNull(row.paused),
@@ -228,10 +208,4 @@ function webhookOf(row: Row): Webhook {
     holder: textOrNull(row.holder),
     heldUntil: Number(row.held_until ?? 0),
   };
-}
-
-function listOf(raw: unknown, what: string): string[] {
-  const list = parseStoredJson(raw, what);
-  if (!Array.isArray(list)) throw new Damage(`${what} are not a list`);
-  return list.map(String);
 }

@@ -1,7 +1,4 @@
-/**
- * Rewrites inconsistent rows. Columns, texts and hash are three copies of a record: if two agree, the third is wrong.
- * It knows neither engines nor where a record came from.
- */
+/** Rewrites inconsistent rows: columns, texts and hash are copies of a record; if two agree, the third is wrong. */
 import { boundValueOf, columnKind, textOrNull } from '../../compile/column-value.ts';
 import type { Planner } from '../../compile/context.ts';
 import { column, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
@@ -38,6 +35,7 @@ import {
   publishedEntries,
   publishedHash,
 } from '../write/publish-dictionary.ts';
+import type { CheckSession } from './checks.ts';
 import {
   hasOneOfKeys,
   type ReadValues,
@@ -46,8 +44,7 @@ import {
   rowToPutOf,
   selectCheckedRows,
   textsAt,
-} from './checked-rows.ts';
-import type { CheckSession } from './checks.ts';
+} from './row-faults.ts';
 
 /** Replaces the hash of a content that may be wrong: the next record from the source then replaces it. */
 const NO_HASH = '';
@@ -273,9 +270,7 @@ function rewrittenRow(
   };
 }
 
-/**
- * The entry of a value in use, according to its row; after a repair, all entries are published again from the counters of values.
- */
+/** The entry of a value in use as its row has it; after a repair, all are published from the counters of values. */
 function entryOfValueInUse(values: FieldValues, raw: Row): PublishedEntry | undefined {
   const [lookup, value] = [textOrNull(values.LookupName), textOrNull(values.LookupValue)];
   if (lookup === null || value === null) return undefined;

@@ -53,10 +53,7 @@ const EXPEDITED_SHARE = 50;
 const EXPEDITE_INTERVAL = HOUR;
 /** Damaged records that are remembered. Beyond that, no record of the resource is served until a pass finds fewer. */
 const MOST_KNOWN = 1000;
-/**
- * The interval in milliseconds at which damaged records are checked again, in case they were repaired; and the number
- * per check.
- */
+/** Milliseconds after which damaged records are checked again, in case they were repaired; and how many at once. */
 const RECHECK_INTERVAL = 10_000;
 const AT_ONCE = 50;
 const RETRY_DELAY = 60_000;

@@ -9,6 +9,9 @@ import {
   compact,
   constantText,
   integer,
+  join,
+  joinConditions,
+  name,
   type Sql,
   sql,
   name as tableName,
@@ -26,8 +29,11 @@ import {
   isExpectedFile,
 } from '../../compile/text/written.ts';
 import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
+import { MEDIA_KINDS } from '../../dictionary/index.ts';
+import { formerHashLength } from '../../records/content-hash.ts';
+import { COUNTED_RESOURCE, countFieldOf, PERMISSION, PUBLIC_PERMISSION } from '../../records/media.ts';
 import { memoizePerObject } from '../../shared/per-object.ts';
-import { areCountsSound } from './sound-counts.ts';
+import { derivedCounts } from '../write/prepare.ts';
 
 /** The fault of a listing whose counts are not the numbers of its media. */
 export const WRONG_COUNTS = 'its counts of media';
@@ -38,10 +44,7 @@ const SHARED = ['_id', '_system', '_visible', '_shown'];
 /** Compiled conditions by model and resource: compiling one takes longer than checking a few rows. */
 const compiledFor = memoizePerObject((_: StoreModel) => new Map<string, Sql>());
 
-/**
- * The condition that a row is consistent: a row of the columns table under alias `r`, with its texts under `t` if they have a table
- * of their own.
- */
+/** A condition on a row of the columns table, alias `r`, with its texts under `t` if they have a table of their own. */
 export const isSound = (planner: Planner, layout: ResourceLayout): Sql =>
   compiledFor(planner.model).getOrInsertComputed(layout.resource.name, () =>
     compact(all(conditions(planner, layout))),
@@ -144,4 +147,36 @@ export function parentColumns(
   const key = parentColumn(planner, layout, 'r', '_key');
   const system = parentColumn(planner, layout, 'r', '_system');
   return key === undefined || system === undefined ? undefined : { key, system };
+}
+
+/** Whether the counts of the row of `r` are right; undefined if the store derives none. */
+function areCountsSound(planner: Planner, { resource }: ResourceLayout): Sql | undefined {
+  const { dialect, model } = planner;
+  const fields = derivedCounts(model, resource.name);
+  if (fields.length === 0 || !model.stores(COUNTED_RESOURCE)) return undefined;
+  const media = model.layout(COUNTED_RESOURCE);
+  const counted = fields.map((field) => {
+    const kinds = MEDIA_KINDS.filter((kind) => countFieldOf(kind) === field).map(constantText);
+    return sql`count(CASE WHEN m._kind IN (${join(kinds, ', ')}) THEN 1 END) = coalesce(${column('r', field)}, 0)`;
+  });
+  const ofRow = [
+    sql`m._parent = r._key`,
+    ...samePartition(dialect, media, 'm', 'r'),
+    sql`m._parent_resource = ${constantText(resource.name)}`,
+    ...isPublicMedium(planner, media),
+  ];
+  const areRight = sql`(SELECT ${all(counted)} FROM ${name(media.columnsTable)} m WHERE ${all(ofRow)})`;
+  const former = formerHashLength(resource, model.settings.owner);
+  // A hash that an earlier version of plat computed also covers the counts, which may have come from an import.
+  return former === undefined
+    ? areRight
+    : joinConditions([sql`length(r._hash) = ${integer(former)}`, areRight], ' OR ');
+}
+
+/** The condition that everyone may see a medium of `m`; no condition if no medium has a Permission. */
+function isPublicMedium({ dialect }: Planner, media: ResourceLayout): readonly Sql[] {
+  if (!media.fields.some((field) => field.name === PERMISSION)) return [];
+  const permission = column('m', PERMISSION);
+  const named = sql`SELECT p.value FROM ${dialect.members(permission, 'p')}`;
+  return [sql`(${permission} IS NULL OR ${constantText(PUBLIC_PERMISSION)} IN (${named}))`];
 }

@@ -15,8 +15,8 @@ import { storedTables } from '../../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import { valueCounterRepair } from '../../compile/value-counts.ts';
 import { fieldsOfEveryStore } from '../../records/profile.ts';
-import type { ColumnsOf } from '../copy/raw-tables.ts';
-import { selectMissingEntries } from '../rows/unlogged.ts';
+import type { ColumnsOf } from '../copy/copy-store.ts';
+import { selectMissingEntries } from '../rows/change-log.ts';
 import { OWN_TABLES, ownTableColumns } from '../state/own-tables.ts';
 import type { CheckSession, FileFault, RowFaults } from './checks.ts';
 
@@ -27,10 +27,7 @@ interface TableCheck {
   readonly mend: readonly Sql[];
 }
 
-/**
- * Only the texts of a record are left. They are the only copy, so a repair restores the record from them
- * (rewrite-rows.ts).
- */
+/** Only the texts of a record are left: a repair restores the record from them (rewrite-rows.ts). */
 export const COLUMNS_ARE_MISSING = 'its columns are missing';
 
 /** Stands in place of a key in faults of a whole resource. */
@@ -237,7 +234,7 @@ function findModelFaults(
 function findMissingTables(model: StoreModel, columnsOf: ColumnsOf): FileFault[] {
   const own = OWN_TABLES.map((table) => ({
     name: table.name,
-    columns: ownTableColumns(table),
+    columns: [...ownTableColumns(table).keys()],
     absent: { kind: 'tables', ...(table.isDerived ? {} : { isLost: true }) } as const,
   }));
   const ofRecords = storedLayouts(model).flatMap((layout) => {

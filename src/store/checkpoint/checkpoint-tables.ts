@@ -1,7 +1,4 @@
-/**
- * Reads and writes the checkpoint of a replica's sources. Its tables are written in the same transactions as the
- * records.
- */
+/** Reads and writes the checkpoint of a replica's sources, in the same transactions as the records. */
 import { decode } from '../../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';

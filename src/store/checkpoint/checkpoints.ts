@@ -1,7 +1,4 @@
-/**
- * The contract of a replica's checkpoint: what is stored of each source, what is still pending, what could not be
- * stored, and which process works on it. It knows neither tables nor how a source is read.
- */
+/** A replica's checkpoint: what is stored of each source, pending, or rejected, and which process works on it. */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { WriteReport } from '../write/report.ts';
 

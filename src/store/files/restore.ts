@@ -29,8 +29,7 @@ import { keyOf } from '../keys/key-store.ts';
 import type { Session } from '../session.ts';
 import { metaRows } from '../state/meta.ts';
 import type { ResourceStatus, Store } from '../store.ts';
-import { mustNotBeInUse, setAsideLogFiles, unusedName } from './beside.ts';
-import { copyError, PartialFile } from './partial-file.ts';
+import { copyError, mustNotBeInUse, PartialFile, setAsideLogFiles, unusedName } from './partial-file.ts';
 
 export interface LockedStore {
   readonly before: ReplacedStore | undefined;
@@ -214,10 +213,7 @@ async function checkAndBeginEpoch(
 /** Codes of a file system without hard links (FAT, some network file systems). */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/**
- * Replaces the store with the copy, so that the store's name exists at every moment; on a file system without hard
- * links, except between two renames.
- */
+/** Replaces the store with the copy; its name always exists, except between two renames where hard links do not. */
 function replaceStore(
   engine: FileEngine,
   partial: string,

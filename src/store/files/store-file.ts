@@ -1,7 +1,4 @@
-/**
- * The file of an embedded store, as the operating system sees it: whether it is still the file that was opened, and why it cannot
- * be used. It knows nothing of the content.
- */
+/** The file of an embedded store: whether it is still the one that was opened, and why it cannot be used. */
 
 import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,9 +1,10 @@
 /** The keys of a store, and their use. Only the hash of a token is stored. */
 import { KEY_KINDS, type KeyRecord } from '../../access/index.ts';
-import { columnKinds, textOrNull } from '../../compile/column-value.ts';
-import { bind, join, type Sql, sql } from '../../compile/fragment.ts';
-import { Damage, parseStoredJson } from '../../records/damage.ts';
+import { textOrNull } from '../../compile/column-value.ts';
+import { bind, join, name, type Sql, sql } from '../../compile/fragment.ts';
+import { Damage, storedTexts } from '../../records/damage.ts';
 import type { OwnTables, Row } from '../session.ts';
+import { ownColumns } from '../state/own-tables.ts';
 
 /** The use of a key since it was last recorded. Moments are numbers until the use is recorded, and then timestamps. */
 export interface KeyUse<Moment = string> {
@@ -85,10 +86,7 @@ export function keyStoreOn({ reading, locked }: OwnTables): KeyStore {
           ...{ last_request_at: use.lastRequestAt, last_window: use.lastWindow },
           last_sweep_at: use.lastSweepAt,
         }));
-        const names = join(
-          [...USE.keys()].map((each) => ({ parts: [each] })),
-          ', ',
-        );
+        const names = join([...USE.keys()].map(name), ', ');
         await run(sql`INSERT INTO plat_key_use AS u (${names})
           SELECT ${names} FROM ${dialect.objectTable(bind(JSON.stringify(rows)), 'v', USE)} WHERE TRUE
           ON CONFLICT (key_id) DO UPDATE SET requests = u.requests + excluded.requests, rows = u.rows + excluded.rows,
@@ -100,16 +98,7 @@ export function keyStoreOn({ reading, locked }: OwnTables): KeyStore {
   };
 }
 
-/** The columns of `plat_key_use`. */
-const USE = columnKinds({
-  key_id: 'text',
-  requests: 'number',
-  rows: 'number',
-  bytes: 'number',
-  last_request_at: 'text',
-  last_window: 'text',
-  last_sweep_at: 'text',
-});
+const USE = ownColumns('plat_key_use');
 
 const useOf = (row: Row): KeyUse => ({
   requests: Number(row.requests ?? 0),
@@ -124,14 +113,12 @@ const useOf = (row: Row): KeyUse => ({
 export function keyOf(row: Row): KeyRecord {
   const kind = KEY_KINDS.find((known) => known === row.kind);
   if (kind === undefined) throw new Damage(`its key ${row.id} has an unknown kind`);
-  const systems = parseStoredJson(row.systems, `the systems of its key ${row.id}`);
-  if (!Array.isArray(systems)) throw new Damage(`the systems of its key ${row.id} are not a list`);
   return {
     id: String(row.id),
     name: String(row.name),
     kind,
     role: String(row.role),
-    systems: systems.map(String),
+    systems: storedTexts(row.systems, `the systems of its key ${row.id}`),
     createdAt: String(row.created_at),
     expiresAt: textOrNull(row.expires_at),
     revokedAt: textOrNull(row.revoked_at),

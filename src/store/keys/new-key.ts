@@ -1,6 +1,4 @@
-/**
- * Creates the keys of a store, for the command line and for the console. It must not know which of them calls it.
- */
+/** Creates the keys of a store, for the command line and for the console. It must not know which of them calls it. */
 import { hashToken, type KeyKind, type KeyRecord, makeKeyId, makeToken } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { canonicalTimestamp, timestampFrom } from '../../dictionary/index.ts';
@@ -110,10 +108,7 @@ export function parseExpiry(text: string | undefined, { expires } = PLAIN_WORDS)
   throw platError('usage', { reason });
 }
 
-/**
- * Rejects a key from now on, according to the clock with which services validate keys. @returns whether there is such a
- * key
- */
+/** Rejects a key from now on, by the clock with which services validate keys. @returns whether there is such a key */
 export async function revokeKey(store: Store, id: string): Promise<boolean> {
   const { now } = await store.horizon();
   return store.keys.revoke(id, timestampFrom(now));

@@ -6,20 +6,16 @@
 import type { BlocksPlan } from '../../compile/blocks-plan.ts';
 import type { KeptRange } from '../../compile/read.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
-import type { Deflated } from '../../shared/gzip-member.ts';
+import { type Deflated, deflatePart, deflatePartNow } from '../../shared/gzip-member.ts';
+import { PromiseQueue } from '../../shared/promise-queue.ts';
 import { type Changes, readChanges } from '../changes/change-follower.ts';
 import type { Row } from '../session.ts';
-import { readBody } from './body-step.ts';
-import type { Deflate } from './deflating.ts';
+import { type BodyContext, readBody } from './body-step.ts';
 import type { Piece } from './linked-body.ts';
-import type { BodyContext } from './made-body.ts';
 import type { OwnedBody } from './page-memory.ts';
 import { requestStatement, type Steps } from './read-steps.ts';
 
-/**
- * Records per block. A page of such blocks is a thirtieth larger than a page that is deflated as a whole; with 16
- * records, a fifteenth.
- */
+/** Records per block: such pages are a thirtieth larger than ones deflated as a whole; with 16 records, a fifteenth. */
 const RECORDS_PER_BLOCK = 32;
 
 /** A block that was read. */
@@ -216,4 +212,22 @@ const NOT_WHOLE = 'a page does not consist of the texts of its records';
 function recordOf({ k, size }: Row): { readonly key: string; readonly size: number } {
   if (typeof size === 'number') return { key: String(k), size };
   throw new DamagedRecord(`The record with the key ${String(k)}`);
+}
+
+type Deflate = (text: Uint8Array) => Deflated | Promise<Deflated>;
+
+/** The level of pages that are compressed when sent, since the first client to walk a collection waits for it. */
+const LEVEL = 2;
+/** The number of texts that are compressed at once, each of which needs memory of its own. */
+const AT_ONCE = 4;
+
+export const deflateNow = (text: Uint8Array): Deflated => deflatePartNow(text, LEVEL);
+
+export function makeQueuedDeflate(): Deflate {
+  const queues = Array.from({ length: AT_ONCE }, () => new PromiseQueue());
+  let next = 0;
+  return (text) => {
+    const queue = queues[next++ % AT_ONCE] ?? new PromiseQueue();
+    return queue.run(() => deflatePart(text, LEVEL));
+  };
 }

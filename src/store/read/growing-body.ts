@@ -1,9 +1,5 @@
-/**
- * A body whose length is only known once its last text has been read, for an engine whose driver returns one row after another. Its
- * memory is reused for the next page. It knows neither rows nor engines.
- */
-import { mustNotBeTooLarge } from './largest-answer.ts';
-import { type OwnedBody, PageMemory, SMALLEST } from './page-memory.ts';
+/** A body whose length is only known once its last text has been read. Its memory is reused for the next page. */
+import { mustNotBeTooLarge, type OwnedBody, PageMemory, SMALLEST } from './page-memory.ts';
 
 /** A body of one text. @throws TooLarge */
 export function bodyOfText(text: string): Buffer {

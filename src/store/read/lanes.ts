@@ -1,6 +1,6 @@
 /**
- * Determines for whom a store reads, and in which lane: the possible cost of a read decides the lane before the read begins, so
- * that unbounded work never delays bounded work. It knows neither keys nor threads nor connections.
+ * Determines for whom a store reads, and in which lane: the possible cost of a read decides the lane before the read
+ * begins, so that unbounded work never delays bounded work. It knows neither keys nor threads nor connections.
  */
 import { isByKey } from '../../compile/page-plan.ts';
 import type { ListPageRequest, PageRequest, RecordQuery, RecordRequest, Shape } from '../../compile/read.ts';
@@ -15,7 +15,7 @@ export interface ReadCaller {
   readonly name: string;
   /** Whether the result is only aggregated and never sent. Absent: it is sent. */
   readonly sumsUp?: boolean;
-  /** Called just before a read begins, also after it waited in a queue. @throws the error with which the read is rejected */
+  /** Called just before a read begins, also after it waited. @throws the error with which the read is rejected */
   begin(lane: Lane): void;
   /** Reports the memory of a response as soon as it exists. */
   made(bytes: number): void;
@@ -24,8 +24,8 @@ export interface ReadCaller {
 }
 
 /**
- * Whether a body is sent, and so must be valid. An operator's `verify` and `check` must see what is wrong with a body; a body that
- * is only digested differs from a valid one, and is then read again.
+ * Whether a body is sent, and so must be valid. An operator's `verify` and `check` must see what is wrong with a body;
+ * a body that is only digested differs from a valid one, and is then read again.
  */
 export const isSent = (caller: ReadCaller | undefined): boolean =>
   caller !== undefined && caller.sumsUp !== true;

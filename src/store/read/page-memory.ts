@@ -1,7 +1,9 @@
 /**
- * Reusable memory for pages. If each page of five megabytes were allocated separately, the garbage collector would run every few
- * pages. It knows neither threads nor engines.
+ * The memory of pages: how much one may have, and its reuse. If each page of five megabytes had memory of its own, the garbage collector would run
+ * every few pages. It knows neither threads nor engines.
  */
+
+import { type PlatError, platError } from '../../errors/index.ts';
 import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
 
 /** A body, and how its memory is released; absent if it has memory of its own. */
@@ -71,4 +73,44 @@ export class PageMemory<T extends ArrayBufferLike> implements SizedCache {
     // count shared memory when it decides whether to collect garbage.
     if (this.#free.length > KEPT) this.#free.shift();
   }
+}
+
+/** The largest response in megabytes: 1000 listings with all of their parts take 30, but nested expansions multiply. */
+const LARGEST_ANSWER = 256;
+
+export const MOST_BYTES = LARGEST_ANSWER * 1_000_000;
+
+/** @param cause the error of an engine that stopped by itself */
+export const answerTooLargeError = (cause?: unknown): PlatError =>
+  platError('answerTooLarge', { megabytes: LARGEST_ANSWER }, cause === undefined ? {} : { cause });
+
+/** @throws PlatError `answerTooLargeError` */
+export function mustNotBeTooLarge(bytes: number, most = MOST_BYTES): void {
+  if (bytes > most) throw answerTooLargeError();
+}
+
+/** A body that stays in shared memory until the memory is returned. */
+export interface SharedBody {
+  readonly memory: SharedArrayBuffer;
+  readonly length: number;
+}
+
+/** Passes pages of a thread to the main thread without creating garbage there. */
+export function makeOutbox() {
+  const memory = new PageMemory((length) => new SharedArrayBuffer(length));
+  return {
+    /** Allocates memory for a body that will be sent. */
+    body: memory.body,
+    /** Returns a body in shared memory, and copies it there if necessary; undefined if it is too small to be worth it. */
+    put(body: Uint8Array): SharedBody | undefined {
+      const { buffer, length } = body;
+      if (buffer instanceof SharedArrayBuffer) return { memory: buffer, length };
+      if (length < SMALLEST) return undefined;
+      const shared = memory.take(length);
+      new Uint8Array(shared).set(body);
+      return { memory: shared, length };
+    },
+    /** Takes back memory that the main thread has finished with. */
+    release: (shared: SharedArrayBuffer) => memory.release(shared),
+  };
 }

@@ -18,10 +18,7 @@ export interface StatementRequest {
   readonly gives: 'rows' | 'body' | 'page' | 'joined' | 'records';
   readonly statement: PlannedStatement;
   readonly slots: Slots;
-  /**
-   * Whether a server keeps it prepared. Statements of pages, records and lists recur; a client's filter has values of
-   * its own, and is planned for them.
-   */
+  /** Whether a server keeps it prepared: pages, records, lists recur; a client's filter is planned for its values. */
   readonly isKept: boolean;
   /** The number of rows of the page, if the statement may return one more. */
   readonly limit?: number;

@@ -16,6 +16,7 @@ import {
 } from '../../compile/values-in-use.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { Session } from '../session.ts';
+import { ownColumns } from '../state/own-tables.ts';
 
 interface Count {
   readonly resource: string;
@@ -25,16 +26,13 @@ interface Count {
   rows: number;
 }
 
-const COLUMNS = columnKinds({ resource: 'text', visible: 'number', system: 'text', rows: 'number' });
+const COLUMNS = ownColumns('plat_counters');
 const PLACED = new Map([...COLUMNS, ...columnKinds({ place: 'number' })]);
 
 const idOf = (resource: string, visible: number, system: string): string =>
   `${visible} ${system.length} ${system}${resource}`;
 
-/**
- * The maximum number of counters in one statement. Until a statement ends, SQLite keeps a copy of every page that it changes in
- * memory: 20 MB for the counters of 400 listings in a market of 50,000.
- */
+/** Counters of one statement: SQLite keeps the pages that it changes in memory, 20 MB for those of 400 listings. */
 const AT_ONCE = 500;
 
 /** If rows are written in the order of their table, the required pages are already in memory. */
@@ -45,10 +43,7 @@ const byResource = (one: Count, other: Count): number =>
 export class Counters {
   readonly #session: Session;
   #pending = new Map<string, Count>();
-  /**
-   * The counters of values that came into or went out of use for some role since the last call of `takeChangedValues`, and whether
-   * some went out of use.
-   */
+  /** Counters of values that a role gained or lost since the last `takeChangedValues`; whether some went out of use. */
   readonly #values = new Set<string>();
   #haveEnded = false;
   /** The counters of values that came into use for the first time since then, with the bits of the roles that see the change. */

@@ -1,9 +1,7 @@
-/**
- * Stores and deletes the rows of one resource. A row is replaced as a whole, under its number; every column and ready
- * text of a row is written here.
- */
+/** Stores and deletes rows of one resource, each as a whole under its number: every column and text is written here. */
 import { boundValueOf, decodeOrUndefined, encode, textOrNull } from '../../compile/column-value.ts';
-import { type BoundValue, bind, join, name, sql } from '../../compile/fragment.ts';
+import type { Dialect } from '../../compile/dialect.ts';
+import { type BoundValue, bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { dormantFields } from '../../compile/model.ts';
 import { rankAndFile, textColumns, valuesReader } from '../../compile/text/text-columns.ts';
@@ -15,9 +13,7 @@ import {
 } from '../../compile/values-in-use.ts';
 import type { Field, FieldValue } from '../../dictionary/index.ts';
 import { type RowToPut, type StoredRow, valueToStore } from '../../records/rows.ts';
-import type { Row } from '../session.ts';
-import type { RecordTexts } from '../write/write-session.ts';
-import { NOTHING_TO_RESOLVE, type ResolvedIds, resolveIds, selectConflictingTexts } from './settle-rows.ts';
+import type { RecordTexts, Row } from '../session.ts';
 import { removeTombstones } from './tombstones.ts';
 import { updateChildVisibility, type Visibility, visibilityEvaluator } from './visibility.ts';
 import type { WriteContext } from './write-context.ts';
@@ -41,13 +37,9 @@ interface PreparedRow {
   readonly before: ReplacedRow | undefined;
 }
 
-export interface RowPutter {
-  /** @param renews whether fields with stored values may have come back into use, whose words are then not indexed yet */
-  put(rows: readonly RowToPut[], renews?: boolean): Promise<void>;
-  remove(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, ReplacedRow>>;
-}
+export type RowPutter = ReturnType<typeof rowPutter>;
 
-export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPutter {
+export function rowPutter(context: WriteContext, layout: ResourceLayout) {
   const { session, counters, changes, model } = context;
   const { columnsTable, textsTable, search, resource } = layout;
   const { dialect } = session;
@@ -85,8 +77,9 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
   const indexes = new Map(typed.map(({ name }, index) => [name, index]));
   const inSearch = search?.fields.map(({ name }) => indexes.get(name) ?? -1) ?? [];
 
-  return { put, remove: take };
+  return { put, remove };
 
+  /** @param renews whether fields with stored values may have come back into use, whose words are then not indexed yet */
   async function put(rows: readonly RowToPut[], renews = false): Promise<void> {
     if (rows.length === 0) return;
     const placed = await place(rows);
@@ -192,7 +185,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     }
   }
 
-  async function take(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, ReplacedRow>> {
+  async function remove(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, ReplacedRow>> {
     await resolveTorn(rows);
     const keys = rows.map(({ key }) => key);
     changes.touchParents(rows);
@@ -254,3 +247,64 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
 }
 
 const storedKeys = (rows: readonly RowToPut[]): string[] => rows.flatMap(({ stored }) => stored?.key ?? []);
+
+/** How inconsistent rows are rewritten. */
+interface ResolvedIds {
+  /** The id of each row by key; a row that gets a new id is absent. */
+  readonly ids: ReadonlyMap<string, number>;
+  /** Keys of texts that must be deleted first. */
+  readonly gone: readonly string[];
+}
+
+const NOTHING_TO_RESOLVE: ResolvedIds = { ids: new Map(), gone: [] };
+
+/** Texts under keys and ids of inconsistent rows, and whether they lack columns; a row without key has the next id. */
+function selectConflictingTexts(
+  dialect: Pick<Dialect, 'members'>,
+  { columnsTable, textsTable, resource }: ResourceLayout,
+  torn: readonly StoredRow[],
+): Sql {
+  const keys = bind(JSON.stringify(torn.map(({ key }) => key)));
+  const ids = torn.map(({ id }) => id).filter(Number.isSafeInteger);
+  const found = [
+    sql`t._key IN (SELECT k.value FROM ${dialect.members(keys, 'k')})`,
+    ...(ids.length === 0 ? [] : [sql`t._id IN (${join(ids.map(integer), ', ')})`]),
+  ];
+  const isBare = sql`NOT EXISTS (SELECT 1 FROM ${name(columnsTable)} r WHERE r._key = t._key)`;
+  return sql`SELECT NULL AS key, next AS id, 0 AS bare FROM plat_sequence WHERE resource = ${bind(resource.name)}
+    UNION ALL SELECT t._key, t._id, CASE WHEN ${isBare} THEN 1 ELSE 0 END FROM ${name(textsTable)} t WHERE ${join(found, ' OR ')}`;
+}
+
+/** @param found the rows of `selectConflictingTexts` */
+function resolveIds(
+  torn: readonly StoredRow[],
+  found: readonly Readonly<Record<string, unknown>>[],
+): ResolvedIds {
+  const own = new Set(torn.map(({ key }) => key));
+  const ofKey = new Map<string, number>();
+  const taken = new Set<number>();
+  const gone: string[] = [];
+  let next = 1;
+  for (const { key, id, bare } of found) {
+    if (typeof key !== 'string') {
+      next = Number(id);
+      continue;
+    }
+    if (own.has(key)) ofKey.set(key, Number(id));
+    // The id belongs to another record.
+    else if (Number(bare) === 0) taken.add(Number(id));
+    if (own.has(key) || Number(bare) === 1) gone.push(key);
+  }
+  const ids = new Map<string, number>();
+  const keyOf = new Map([...ofKey].map(([key, id]) => [id, key]));
+  const isGiven = (id: number): boolean => Number.isSafeInteger(id) && id >= 1 && id < next;
+  for (const { key, id } of torn) {
+    const isFree = (each: number): boolean =>
+      isGiven(each) && !taken.has(each) && (keyOf.get(each) ?? key) === key;
+    const free = [id, ofKey.get(key) ?? 0].find(isFree);
+    if (free === undefined) continue;
+    ids.set(key, free);
+    taken.add(free);
+  }
+  return { ids, gone };
+}

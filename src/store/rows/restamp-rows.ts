@@ -34,22 +34,12 @@ const REWRITTEN_AT_ONCE = 1000;
  */
 const READ_AT_ONCE = 100;
 
-export interface Restamper {
-  restamp(rows: readonly RowToRestamp[]): Promise<void>;
-  /**
-   * Rewrites the texts of every record, after a change of their content.
-   * @param returned fields that are declared again: a record that was written in the meantime has kept its value in
-   * such a field, which its hash does not cover yet
-   */
-  rewriteTexts(returned: readonly Field[]): Promise<void>;
-}
-
 export function restamper(
   { session: { dialect, rows: query, update }, model, changes }: WriteContext,
   layout: ResourceLayout,
   stored: StoredRows,
   { put }: RowPutter,
-): Restamper {
+) {
   const { columnsTable, textsTable, search } = layout;
   const needsWholeRecord = hasOtherTextsWithTimestamps(layout);
   const typed = typedFields(layout);
@@ -59,14 +49,19 @@ export function restamper(
   // A rule that depends on a count may make the record visible to other roles.
   const isEvaluated = ruleFields(layout).some(isChildCount);
   return {
-    async restamp(rows) {
+    async restamp(rows: readonly RowToRestamp[]): Promise<void> {
       if (rows.length === 0) return;
       for (const { stored: row } of rows) changes.put(layout.resource.name, row.key, row, row);
       const uncounted = rows.filter((row) => !isRecounted(row));
       await restampFields(uncounted, stamps, []);
       await restampFields(rows.filter(isRecounted), [...stamps, ...counts], countedPieces);
     },
-    async rewriteTexts(returned) {
+    /**
+     * Rewrites the texts of every record, after a change of their content.
+     * @param returned fields that are declared again: a record that was written in the meantime has kept its value in
+     * such a field, which its hash does not cover yet
+     */
+    async rewriteTexts(returned: readonly Field[]): Promise<void> {
       const hashOf = hashWith(returned);
       for (let last = ''; ; ) {
         const rows = await stored.after(last, REWRITTEN_AT_ONCE);
@@ -123,10 +118,7 @@ export function restamper(
     );
   }
 
-  /**
-   * If the stored hash covers everything except the values of these fields, it covers them from now on; any other hash stays
-   * unchanged.
-   */
+  /** If a hash covers all but the values of these fields, it covers them from now on; any other stays unchanged. */
   function hashWith(returned: readonly Field[]): (row: StoredRow, content: FieldValues) => string {
     const names = new Set(returned.map((field) => field.name));
     return (row, content) => {

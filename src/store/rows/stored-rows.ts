@@ -9,35 +9,20 @@ import type { CountedChild } from '../../records/media.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import type { Session } from '../session.ts';
 
-/**
- * No result depends on the order in which an engine returns rows: timestamps are assigned in the order of rows, and two
- * stores with the same records must assign the same ones.
- */
-export interface StoredRows {
-  /** In the order of the requested keys. */
-  find(keys: readonly string[]): Promise<Map<string, StoredRow>>;
-  /** In key order. */
-  after(key: string, limit: number): Promise<StoredRow[]>;
-  /** Rows with a later timestamp in a field, in the order of that field. */
-  withTimestampAfter(field: string, moment: string, limit: number): Promise<StoredRow[]>;
-  /** By parent, in the order of the requested parents; the children of each in key order. */
-  children(parentResource: string, parents: readonly string[]): Promise<Map<string, StoredRow[]>>;
-  /** The values of children that counts depend on, by parent: they are read with each child that changes. */
-  countedChildren(parentResource: string, parents: readonly string[]): Promise<Map<string, CountedChild[]>>;
-  /** The complete content of records. */
-  load(rows: readonly StoredRow[]): Promise<Map<string, Record<string, FieldValue>>>;
-}
+export type StoredRows = ReturnType<typeof storedRows>;
 
 const KEY = sql`r._key`;
 
-export function storedRows(
-  { dialect, rows }: Pick<Session, 'dialect' | 'rows'>,
-  layout: ResourceLayout,
-): StoredRows {
+/**
+ * What a write transaction (write/transaction.ts) reads of one resource. No result depends on the order in which an engine returns rows:
+ * timestamps are assigned in the order of rows, and two stores with the same records must assign the same ones.
+ */
+export function storedRows({ dialect, rows }: Pick<Session, 'dialect' | 'rows'>, layout: ResourceLayout) {
   const form = storedRowReader(layout, dialect);
   const select = async (rest: Sql): Promise<StoredRow[]> =>
     (await rows(sql`${form.rows} ${rest}`)).map((raw) => requireSafeNumbers(layout, form.row(raw)));
-  const find: StoredRows['find'] = async (keys) => {
+  /** In the order of the requested keys. */
+  const find = async (keys: readonly string[]): Promise<Map<string, StoredRow>> => {
     if (keys.length === 0) return new Map();
     const found = await select(sql`WHERE ${dialect.oneOf(KEY, keys)}`);
     return inOrder(keys, new Map(found.map((row) => [row.key, row])));
@@ -46,8 +31,9 @@ export function storedRows(
     sql`${dialect.oneOf(sql`r._parent`, parents)} AND r._parent_resource = ${bind(parentResource)}`;
   return {
     find,
-    after: (key, limit) => select(sql`WHERE r._key > ${bind(key)} ORDER BY r._key LIMIT ${integer(limit)}`),
-    async withTimestampAfter(field, moment, limit) {
+    after: (key: string, limit: number) =>
+      select(sql`WHERE r._key > ${bind(key)} ORDER BY r._key LIMIT ${integer(limit)}`),
+    async withTimestampAfter(field: string, moment: string, limit: number): Promise<StoredRow[]> {
       const stamp = column('s', field);
       const after = dialect.literal('timestamp', moment);
       const keys = (
@@ -56,7 +42,8 @@ export function storedRows(
       ).map(({ key }) => String(key));
       return [...(await find(keys)).values()];
     },
-    async children(parentResource, parents) {
+    /** In the order of the requested parents; the children of each in key order. */
+    async children(parentResource: string, parents: readonly string[]): Promise<Map<string, StoredRow[]>> {
       if (parents.length === 0) return new Map();
       const found = await select(sql`WHERE ${isUnder(parentResource, parents)}`);
       const sorted = found.sort((one, other) => (one.key < other.key ? -1 : 1));
@@ -65,7 +52,10 @@ export function storedRows(
         Map.groupBy(sorted, (row) => row.parent ?? ''),
       );
     },
-    async countedChildren(parentResource, parents) {
+    async countedChildren(
+      parentResource: string,
+      parents: readonly string[],
+    ): Promise<Map<string, CountedChild[]>> {
       if (parents.length === 0) return new Map();
       const found = await rows(sql`${form.counted} WHERE ${isUnder(parentResource, parents)}`);
       const children = new Map<string, CountedChild[]>();
@@ -73,7 +63,7 @@ export function storedRows(
         children.getOrInsertComputed(String(row._parent), () => []).push(form.countedChild(row));
       return children;
     },
-    async load(stored) {
+    async load(stored: readonly StoredRow[]): Promise<Map<string, Record<string, FieldValue>>> {
       const keys = stored.map(({ key }) => key);
       const found = await rows(sql`${form.contents} WHERE ${dialect.oneOf(KEY, keys)}`);
       return new Map(found.map((row) => [String(row._key), form.content(row)]));

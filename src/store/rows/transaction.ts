@@ -9,33 +9,28 @@ import { checkSession } from '../check/checks.ts';
 import { rewriteRows } from '../check/rewrite-rows.ts';
 import { findRowFaults } from '../check/row-faults.ts';
 import { checkpointWriter } from '../checkpoint/checkpoint-tables.ts';
+import type { WriteSession } from '../session.ts';
 import type { CommitTimestamps } from '../write/commit-timestamps.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
-import type { WriteSession } from '../write/write-session.ts';
 import { ChangeLog } from './change-log.ts';
 import { Counters } from './counters.ts';
-import { type RowPutter, rowPutter } from './put-rows.ts';
-import { type Restamper, restamper } from './restamp-rows.ts';
-import { type StoredRows, storedRows } from './stored-rows.ts';
+import { rowPutter } from './put-rows.ts';
+import { restamper } from './restamp-rows.ts';
+import { storedRows } from './stored-rows.ts';
 import { addTombstones, restampTombstones, tombstonesAfter } from './tombstones.ts';
 import { updateAllVisibility } from './visibility.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** A write transaction that can also update all rows of a resource to match the model. */
 export interface StoreTransaction extends WriteTransaction {
-  /** Rewrites the texts of every record of a resource. @param returned as in `Restamper` */
+  /** Rewrites the texts of every record of a resource. @param returned as of `restamper` */
   rewriteTexts(resource: string, returned: readonly Field[]): Promise<void>;
   /** Evaluates the visibility of all rows of some resources again. @param newBits as in `updateAllVisibility` */
   updateVisibility(concerns: (resource: string) => boolean, newBits: number): Promise<void>;
 }
 
 /** What a transaction does to the records of one resource. */
-interface TableWriter extends StoredRows, Pick<RowPutter, 'put'>, Restamper {
-  /** @param deletedAt the timestamp of each tombstone, by key */
-  remove(rows: readonly StoredRow[], deletedAt: (key: string) => string): Promise<void>;
-}
-
-function tableWriter(context: WriteContext, layout: ResourceLayout): TableWriter {
+function tableWriter(context: WriteContext, layout: ResourceLayout) {
   const { session, counters } = context;
   const resource = layout.resource.name;
   const stored = storedRows(session, layout);
@@ -44,7 +39,8 @@ function tableWriter(context: WriteContext, layout: ResourceLayout): TableWriter
     ...stored,
     ...restamper(context, layout, stored, putter),
     put: putter.put,
-    async remove(rows, deletedAt) {
+    /** @param deletedAt the timestamp of each tombstone, by key */
+    async remove(rows: readonly StoredRow[], deletedAt: (key: string) => string): Promise<void> {
       const taken = await putter.remove(rows);
       const gone = rows.map((row) => {
         const { visible, system } = taken.get(row.key) ?? row;
@@ -83,8 +79,8 @@ function storeTransaction(
 ): StoreTransaction {
   const counters = new Counters(session);
   const context = { session, model, counters, changes, source };
-  const writers = new Map<string, TableWriter>();
-  const table = (resource: string): TableWriter =>
+  const writers = new Map<string, ReturnType<typeof tableWriter>>();
+  const table = (resource: string) =>
     writers.getOrInsertComputed(resource, () => tableWriter(context, model.layout(resource)));
   const put: WriteTransaction['put'] = async (resource, rows) => {
     if (rows.length === 0) return;

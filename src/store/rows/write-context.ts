@@ -3,7 +3,7 @@
  */
 
 import type { StoreModel } from '../../compile/model.ts';
-import type { WriteSession } from '../write/write-session.ts';
+import type { WriteSession } from '../session.ts';
 import type { ChangeLog } from './change-log.ts';
 import type { Counters } from './counters.ts';
 

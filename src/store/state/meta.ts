@@ -1,8 +1,4 @@
-/**
- * What a store records about itself: one text per row in `plat_meta`, and the fields in use in `plat_profile`. A text
- * that plat never writes there is damage. It knows no engine.
- */
-import { columnKinds } from '../../compile/column-value.ts';
+/** What a store records about itself: texts in `plat_meta`, fields in use in `plat_profile`. All else is damage. */
 import type { Dialect } from '../../compile/dialect.ts';
 import { bind, join, type Sql, sql } from '../../compile/fragment.ts';
 import { makeModel, type StoreModel } from '../../compile/model.ts';
@@ -10,12 +6,9 @@ import { Damage } from '../../records/damage.ts';
 import { type Profile, readProfile } from '../../records/profile.ts';
 import { makeFromStored, readSettings } from '../../records/settings.ts';
 import type { Row, Session } from '../session.ts';
-import type { PartitionField } from '../store.ts';
-import { parseReading } from '../time/clock-jump.ts';
-import { firstEpoch } from '../time/epoch.ts';
-import type { StoreClock } from '../time/store-clock.ts';
+import { firstEpoch, parseReading, type StoreClock } from '../time/store-clock.ts';
 import type { CommitTimestamps } from '../write/commit-timestamps.ts';
-import { LAYOUT_VERSION, LayoutTooNew } from './layout-version.ts';
+import { ownColumns } from './own-tables.ts';
 
 /**
  * The rows of `plat_meta`, as `metaRows` selects them. Each member is parsed when it is read. It is a class because accessors of a
@@ -41,10 +34,7 @@ export class Meta {
     return value;
   }
 
-  /**
-   * The version of the tables, and the oldest version of plat that may still read and write them. A file has them in
-   * its header.
-   */
+  /** The version of the tables, and the oldest plat that may still use them. A file has them in its header. */
   get layout() {
     return Number(this.#text('layout'));
   }
@@ -101,10 +91,7 @@ export class Meta {
     return parseNumber(this.#found('changes') ?? '0', 'the count of its changes');
   }
 
-  /**
-   * No later commit may use a timestamp before this one: a reader has already been promised that the window is closed.
-   * Milliseconds since 1970.
-   */
+  /** No later commit may use an earlier timestamp: readers were promised a closed window. Milliseconds since 1970. */
   get settled() {
     return parseNumber(this.#found('settled') ?? '0', 'the moment up to which it is settled');
   }
@@ -119,10 +106,7 @@ export class Meta {
     return parseReading(this.#found('clockReading'));
   }
 
-  /**
-   * The position in the sequence of changes before which the sequence is incomplete: entries were removed, or a change
-   * was not recorded by key.
-   */
+  /** The position before which the changes are incomplete: entries removed, or a change not recorded by key. */
   get changesHorizon() {
     return parseNumber(this.#found('changesHorizon') ?? '0', 'the horizon of its changes');
   }
@@ -133,7 +117,7 @@ export class Meta {
   }
 
   /** The partition key of the large tables; absent where they are not partitioned. */
-  get partitions(): PartitionField | undefined {
+  get partitions(): 'OriginatingSystemID' | undefined {
     return this.#found('partitions') === undefined ? undefined : 'OriginatingSystemID';
   }
 
@@ -216,12 +200,12 @@ export async function readTimeState(session: Session, clock: StoreClock): Promis
   return { ...state, moment: clock.now(), jump: clock.jump() };
 }
 
-/** The values that can be written; a clock reading is already a text (time/clock-jump.ts). */
+/** The values that can be written; a clock reading is already a text (time/store-clock.ts). */
 export type MetaChange = {
   readonly [Name in StoredName]?: Name extends Exclude<keyof Meta, 'clockReading'> ? Meta[Name] : string;
 };
 
-const PAIR = columnKinds({ name: 'text', value: 'text' });
+const PAIR = ownColumns('plat_meta');
 
 /**
  * A copy of the number of changes. Every writer that appends to the sequence of changes and writes search tables stores it before
@@ -261,7 +245,7 @@ export const timestampMeta = ({
   given: kept,
 });
 
-const PROFILE_COLUMNS = columnKinds({ resource: 'text', field: 'text', since: 'number' });
+const PROFILE_COLUMNS = ownColumns('plat_profile');
 
 export async function writeProfile(session: Session, profile: Profile): Promise<void> {
   const rows = [...profile.since].flatMap(([resource, fields]) =>
@@ -316,3 +300,16 @@ const NEVER = '1970-01-01';
 /** A day that cannot be read counts as long past, so that visibility is evaluated again, as on any new day. */
 const parseDay = (text: string | undefined): string =>
   text !== undefined && DAY.test(text) && !Number.isNaN(Date.parse(text)) ? text : NEVER;
+
+/** The version of a store's tables, for every engine: an older store is migrated, a newer one names the plat to use. */
+export const LAYOUT_VERSION = 4;
+
+/** A newer version of plat has changed the tables in a way that this version does not know. */
+export class LayoutTooNew extends Error {
+  readonly found: number;
+
+  constructor(found: number) {
+    super(`The tables have layout ${found}`);
+    this.found = found;
+  }
+}

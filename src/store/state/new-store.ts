@@ -8,9 +8,9 @@ import { checkTimeZone } from '../../records/local-time.ts';
 import { declaredFields, EMPTY_PROFILE, extendProfile, fieldsOfNewStore } from '../../records/profile.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import { runTransaction } from '../rows/transaction.ts';
+import type { WriteSession } from '../session.ts';
 import { CommitTimestamps, initialTimestamps } from '../write/commit-timestamps.ts';
 import { publishDictionary } from '../write/publish-dictionary.ts';
-import type { WriteSession } from '../write/write-session.ts';
 import { type MetaChange, timestampMeta, writeMeta, writeProfile } from './meta.ts';
 
 /** What an address leads to; `incomplete` is an unfinished copy. */

@@ -1,4 +1,5 @@
 /** The tables of a store that contain no records: every engine creates them, and a copy includes them. */
+import type { ColumnKind } from '../../compile/column-value.ts';
 
 interface OwnTable {
   readonly name: string;
@@ -109,6 +110,15 @@ export const keyIndexesOf = ({ name, key, unique = [] }: Omit<OwnTable, 'columns
   return keys.map(({ index, form }) => [index, `ALTER TABLE ${name} ADD CONSTRAINT ${index} ${form}`]);
 };
 
-/** The names of its columns. */
-export const ownTableColumns = ({ columns }: OwnTable): string[] =>
-  columns.split(',').map((column) => column.trim().replace(/ .*/, ''));
+/** Its columns in order, with the kinds of their values. */
+export const ownTableColumns = ({ columns }: Pick<OwnTable, 'columns'>): ReadonlyMap<string, ColumnKind> =>
+  new Map(
+    columns.split(',').map((column) => {
+      const [name = '', type] = column.trim().split(' ');
+      return [name, type === 'TEXT' ? 'text' : 'number'];
+    }),
+  );
+
+/** The same of the table with a name. */
+export const ownColumns = (table: string): ReadonlyMap<string, ColumnKind> =>
+  ownTableColumns(OWN_TABLES.find(({ name }) => name === table) ?? { columns: '' });

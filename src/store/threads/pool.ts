@@ -8,10 +8,9 @@ import type { CacheSize } from '../../shared/bounded-cache.ts';
 import { asError } from '../../shared/error-code.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
 import { isSent, type Lane, type ReadCaller } from '../read/lanes.ts';
-import { answerTooLargeError } from '../read/largest-answer.ts';
+import { answerTooLargeError, type SharedBody } from '../read/page-memory.ts';
 import type { ReadResult, ReadTask } from '../read/read-task.ts';
 import type { CheckResult, CheckTask } from './check-task.ts';
-import type { SharedBody } from './outbox.ts';
 
 /** A task of a thread, and its result. */
 type ThreadTask = ReadTask | CheckTask;
@@ -89,7 +88,7 @@ const NO_CALLER = '';
 /** A task that is prepared when it leaves the queue. */
 interface PooledRead {
   readonly task: () => ThreadTask;
-  /** The time limit of the statement. */
+  /** How long the statement may take. */
   readonly milliseconds: number;
   readonly caller: ReadCaller | undefined;
 }

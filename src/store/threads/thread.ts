@@ -9,11 +9,11 @@ import { cacheSizes } from '../../shared/bounded-cache.ts';
 import { messageOf } from '../../shared/error-code.ts';
 import { checksOn } from '../check/check-store.ts';
 import type { ReadBlock } from '../read/blocks-task.ts';
+import { makeOutbox, type SharedBody } from '../read/page-memory.ts';
 import type { ReadContext, ReadResult, ReadTask } from '../read/read-task.ts';
 import type { Session } from '../session.ts';
 import { readModel } from '../state/meta.ts';
 import { type CheckTask, runCheck } from './check-task.ts';
-import { makeOutbox, type SharedBody } from './outbox.ts';
 import type { WorkerError, WorkerMessage, WorkerReply, WorkerRequest } from './pool.ts';
 
 /** How a thread reads on its own connection. */

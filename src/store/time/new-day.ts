@@ -13,10 +13,7 @@ const RETRY_INTERVAL = 5000;
 /** The number of consecutive failures after which the delay is reported: a running import has the lock for a while. */
 const FAILURES_UNTIL_REPORT = 12;
 
-/**
- * A day whose rules the stored visibility does not reflect, although an update was attempted. Reads evaluate the rules themselves,
- * which takes longer.
- */
+/** A day whose stored visibility could not be brought up to date: reads evaluate the rules, which takes longer. */
 export interface OverdueDay {
   readonly day: string;
   /** The error of the last attempt. */

@@ -1,9 +1,237 @@
 /**
- * The clock that sets a store's timestamps, as far as it can be trusted (clock-jump.ts). It never goes back within an
- * epoch.
+ * The clock that sets a store's timestamps, as far as it can be trusted. It detects that the clock was set, by comparing the time that passed on it with the time since the machine booted, which
+ * nobody can set. A store keeps one such pair from its writers, so that a process that starts under a wrong clock also
+ * detects the jump. A store without writes for a year, or moved to another machine, shows no jump: the machine was running
+ * for that year, or has booted since. A clock that is behind is not a reference for a later one.
  */
+
+import { hash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
+import { dayFrom, timestampFrom } from '../../dictionary/index.ts';
 import { type Clock, steadyClock } from '../../shared/clock.ts';
-import { type ClockTrust, JumpGuard, type StoredTime } from './clock-jump.ts';
+import { isObject, tryParseJson } from '../../shared/json.ts';
+
+/** The clocks of a machine that cannot be set. */
+export interface Machine {
+  /** Identifies this boot of this machine; absent where the system does not expose it. */
+  readonly boot: string | undefined;
+  /** Milliseconds since the boot, including time asleep. */
+  readonly uptime: () => number;
+  /** Milliseconds that this process has been running, excluding time asleep; cheap. */
+  readonly elapsed: () => number;
+}
+
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+
+export function thisMachine(): Machine {
+  return { boot: bootId(), uptime: () => uptime() * 1000, elapsed: () => performance.now() };
+}
+
+function bootId(): string | undefined {
+  try {
+    return readFileSync(BOOT_ID, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** A reading of the clock that a store keeps: the latest since the machine booted. */
+export interface ClockReading {
+  readonly boot: string;
+  /** Milliseconds since 1970. */
+  readonly clock: number;
+  readonly uptime: number;
+  /** The time of the boot according to the clock that was trusted before another time was confirmed. */
+  readonly before?: number;
+}
+
+/** The time information of a store. */
+export interface StoredTime {
+  readonly reading: ClockReading | undefined;
+  /** The latest moment that was assigned to a record or promised to a reader; milliseconds since 1970. */
+  readonly newest: number;
+}
+
+/** Parses a stored reading; undefined for one that cannot be read. */
+export function parseReading(text: string | undefined): ClockReading | undefined {
+  const value = text === undefined ? undefined : tryParseJson(text);
+  if (!isObject(value)) return undefined;
+  const { boot, clock, uptime: up, before } = value;
+  if (typeof boot !== 'string' || typeof clock !== 'number' || typeof up !== 'number') return undefined;
+  return { boot, clock, uptime: up, ...(typeof before === 'number' ? { before } : {}) };
+}
+
+/** Milliseconds that a clock may gain at once: a virtual machine on a sleeping host gains the time that it missed. */
+export const TOLERATED_JUMP = 12 * 3_600_000;
+
+/** Milliseconds between two stored readings. */
+const READING_INTERVAL = 60_000;
+
+/** Milliseconds by which a correct clock may be behind the newest timestamp. */
+const TOLERATED_LAG = 60_000;
+
+/** No correct clock shows a time before plat was written. */
+const BEFORE_PLAT = Date.parse('2026-01-01T00:00:00Z');
+
+/** Whether a clock is known to be behind, so that it cannot serve as a reference for a clock that is set ahead. */
+const isBehind = (clock: number, newest: number): boolean =>
+  clock < newest - TOLERATED_LAG || clock < BEFORE_PLAT;
+
+/** The time of the boot according to the clock of a reading. */
+const bootTimeOf = ({ clock, uptime }: Pick<ClockReading, 'clock' | 'uptime'>): number => clock - uptime;
+
+interface ClockCheck {
+  readonly clock: number;
+  readonly elapsed: number;
+}
+
+/** Whether a clock has advanced as much as the process has: if so, nobody has set it, and the machine has not slept. */
+const isInStep = (clock: number, elapsed: number): boolean => Math.abs(clock - elapsed) < 1000;
+
+/** Watches one clock. */
+export class JumpGuard {
+  readonly #machine: Machine;
+  readonly #held: () => StoredTime;
+  /** The last check of the clock that found no jump. */
+  #look: ClockCheck | undefined;
+  /** The time of the boot according to a clock that had not jumped: the latest such time. */
+  #start: number | undefined;
+  #kept = Number.NEGATIVE_INFINITY;
+  /** A confirmation of the clock that has not been stored yet. */
+  #said: 'right' | 'restamped' | undefined;
+  /** Whether the clock was confirmed for this process. */
+  #isConfirmed = false;
+  #epoch: string | undefined;
+
+  /** @param held returns the current time information of the store */
+  constructor(machine: Machine, held: () => StoredTime) {
+    this.#machine = machine;
+    this.#held = held;
+  }
+
+  /**
+   * Milliseconds by which the clock was set ahead, beyond any time that the store contains; 0 if it was not set, or if the clock is
+   * known to be right.
+   * @param clock the current time
+   */
+  jump(clock: number): number {
+    const elapsed = this.#machine.elapsed();
+    const look = this.#look;
+    if (look !== undefined && isInStep(clock - look.clock, elapsed - look.elapsed)) return 0;
+    const uptime = this.#machine.uptime();
+    const held = this.#held();
+    const start = this.#knownStart(held, uptime);
+    const ahead = start === undefined ? 0 : clock - Math.max(start + uptime, held.newest);
+    if (ahead > TOLERATED_JUMP) {
+      this.#look = undefined;
+      return ahead;
+    }
+    this.#look = { clock, elapsed };
+    if (!isBehind(clock, held.newest)) this.#start = Math.max(this.#start ?? -Infinity, clock - uptime);
+    return 0;
+  }
+
+  /** Milliseconds by which the clock is behind the time that it must have reached since the machine booted; 0 if it is not. */
+  setBack(clock: number): number {
+    const uptime = this.#machine.uptime();
+    const held = this.#held();
+    const start = this.#knownStart(held, uptime);
+    if (this.#isConfirmed || start === undefined) return 0;
+    const behind = start + uptime - clock;
+    if (behind <= TOLERATED_JUMP) return 0;
+    const { before } = this.#ofThisStart(held, uptime) ?? {};
+    // The clock has returned to the time from before a confirmed jump.
+    const isAsBefore = before !== undefined && Math.abs(before + uptime - clock) <= TOLERATED_JUMP;
+    return isAsBefore ? 0 : behind;
+  }
+
+  /**
+   * Confirms the clock, however far it was set.
+   * @param why `restamped`: readings of another clock in the store no longer count
+   */
+  trust(clock: number, why: 'right' | 'restamped' = 'right'): void {
+    const { elapsed, uptime } = this.#machine;
+    this.#look = { clock, elapsed: elapsed() };
+    this.#start = clock - uptime();
+    this.#kept = Number.NEGATIVE_INFINITY;
+    this.#said = why;
+    this.#isConfirmed = true;
+  }
+
+  /** Reports the time of an independent clock: if both agree, this one is right. */
+  confirm(clock: number, other: number): void {
+    if (this.jump(clock) > 0 && Math.abs(other - clock) <= TOLERATED_JUMP) this.trust(clock);
+  }
+
+  /** Sets the epoch of the store. In a new epoch, earlier observations of the clock no longer count. */
+  inEpoch(epoch: string): void {
+    if (this.#epoch !== undefined && this.#epoch !== epoch && !this.#isConfirmed) {
+      this.#look = undefined;
+      this.#start = undefined;
+    }
+    this.#epoch = epoch;
+  }
+
+  /** The reading to store now; undefined if one was stored recently, or if it would be meaningless. */
+  readingToStore(clock: number): string | undefined {
+    const { boot } = this.#machine;
+    const uptime = this.#machine.uptime();
+    if (boot === undefined || uptime < this.#kept + READING_INTERVAL || this.jump(clock) > 0)
+      return undefined;
+    const held = this.#held();
+    const said = this.#said;
+    if (said === undefined && isBehind(clock, held.newest)) return undefined;
+    this.#kept = uptime;
+    this.#said = undefined;
+    const reading = this.#ofThisStart(held, uptime);
+    const known = reading === undefined ? undefined : bootTimeOf(reading);
+    const start = said === undefined ? Math.max(clock - uptime, known ?? -Infinity) : clock - uptime;
+    const isAnother = said === 'right' && known !== undefined && Math.abs(start - known) > TOLERATED_JUMP;
+    const before =
+      said === 'restamped' ? undefined : isAnother ? (reading?.before ?? known) : reading?.before;
+    const kept: ClockReading = {
+      ...{ boot, clock: start + uptime, uptime },
+      ...(before === undefined ? {} : { before }),
+    };
+    return JSON.stringify(kept);
+  }
+
+  /** The time of the boot: the latest one according to any clock that was right as far as is known. */
+  #knownStart(held: StoredTime, uptime: number): number | undefined {
+    const reading = this.#ofThisStart(held, uptime);
+    const starts = [this.#start, reading && bootTimeOf(reading)].filter((start) => start !== undefined);
+    return starts.length === 0 ? undefined : Math.max(...starts);
+  }
+
+  /** The stored reading, if it is from this boot of this machine. */
+  #ofThisStart({ reading }: StoredTime, uptime: number): ClockReading | undefined {
+    return reading !== undefined && reading.boot === this.#machine.boot && reading.uptime <= uptime
+      ? reading
+      : undefined;
+  }
+}
+
+/** How far the clock of a store may be trusted. */
+export interface ClockTrust {
+  /** Absent: nothing is known about the machine, and any clock is accepted. */
+  readonly machine?: Machine | undefined;
+  /** Trusts the clock, regardless of how far it was set. */
+  readonly allowClockJump?: boolean | undefined;
+}
+
+const SPANS = [
+  ['days', 86_400_000],
+  ['hours', 3_600_000],
+  ['minutes', 60_000],
+  ['seconds', 1000],
+] as const;
+
+/** Formats a duration in the largest unit of which it has at least one and a half. */
+export function durationText(milliseconds: number): string {
+  const [unit, size] = SPANS.find(([, length]) => milliseconds >= 1.5 * length) ?? ['seconds', 1000];
+  return `${(milliseconds / size).toFixed(1)} ${unit}`;
+}
 
 /** The time information before a store exists. */
 export const NOTHING_STORED: StoredTime = { reading: undefined, newest: 0 };
@@ -64,3 +292,49 @@ export function storeClock(
     readingToStore: () => guarded((known, time) => known.readingToStore(time)),
   };
 }
+
+/**
+ * The epoch of a store identifies one timeline: while it stays the same, no timestamp and no position that a consumer has stored is ever
+ * withdrawn. It is random, so that no two stores and no two restores of one backup share one.
+ */
+export const newEpoch = (): string => randomBytes(9).toString('base64url');
+
+/** The epoch of a store that was created before there were epochs; it stays until a new one begins. */
+export const firstEpoch = (secret: string): string =>
+  hash('sha256', `epoch ${secret}`, 'base64url').slice(0, 12);
+
+/** How a new epoch begins. */
+export interface NewEpoch {
+  /** No later timestamp is before this moment. Milliseconds since 1970; absent: the store's own limit applies. */
+  readonly notBefore?: number;
+  /** Timestamps and promises beyond this moment no longer count (write/bring-back.ts). Milliseconds since 1970. */
+  readonly notAfter?: number;
+}
+
+/** Added to the counters of settings and changes: a process that outlived a restore knows counts that may not recur. */
+export const EPOCH_COUNT_STEP = 1_000_000;
+
+/** The times that a store records. */
+interface Times {
+  readonly lastStamp: string;
+  /** Milliseconds since 1970. */
+  readonly settled: number;
+  /** The UTC day of the rules that the stored visibility reflects. */
+  readonly day: string;
+}
+
+/** The times at the beginning of a new epoch. */
+export function timesOfEpoch(
+  { lastStamp, settled, day }: Times,
+  { notBefore = 0, notAfter = Number.POSITIVE_INFINITY }: NewEpoch,
+): Times {
+  const today = Number.isFinite(notAfter) ? dayFrom(notAfter) : day;
+  return {
+    lastStamp: Date.parse(lastStamp) > notAfter ? timestampFrom(notAfter) : lastStamp,
+    settled: Math.max(Math.min(settled, notAfter), notBefore),
+    // Visibility that reflects the rules of a future day is evaluated again, as on any new day.
+    day: day > today ? dayFrom(notAfter - DAY) : day,
+  };
+}
+
+const DAY = 86_400_000;

@@ -2,9 +2,13 @@ import { hashOfStoredContent } from '../../records/content-hash.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
 import { isAbsent } from '../../records/parsed-record.ts';
 import type { RowToPut } from '../../records/rows.ts';
-import { type MutableRow, putWithTimestamps, type RowWithoutTimestamps } from './own-stamps.ts';
 import type { Tally } from './report.ts';
-import type { WriteTransaction } from './transaction.ts';
+import {
+  type MutableRow,
+  putWithTimestamps,
+  type RowWithoutTimestamps,
+  type WriteTransaction,
+} from './transaction.ts';
 
 /** A record that is new or has changed its originating system. */
 interface NewParent {

@@ -1,18 +1,19 @@
 import type { StoreModel } from '../../compile/model.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import { jsonOf } from '../../records/nesting.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { withParentFields } from '../../records/place.ts';
+import type { StoredRow } from '../../records/rows.ts';
 import { chunked } from '../../shared/chunked.ts';
-import type { Span } from './allot-timestamps.ts';
+import type { CheckpointChange, Keys, QuarantineEntry } from '../checkpoint/checkpoints.ts';
+import type { Span } from './commit-timestamps.ts';
 import { deleteRecords } from './delete-records.ts';
-import { withUntrustedHashes } from './doubting.ts';
-import { newFieldsInUse } from './fields-in-use.ts';
 import type { TransactionLimits, WriteLimits } from './in-time.ts';
-import { type PreparedRecord, prepareRecord } from './prepare.ts';
+import { newFieldsInUse, type PreparedRecord, prepareRecord } from './prepare.ts';
 import { emptyTally, type Rejection, type WriteReport } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
-import { writeChildren } from './write-children.ts';
-import { writeRecords } from './write-records.ts';
+import { writeChildren, writeRecords } from './write-records.ts';
 
 /** The outcome of a write attempt. */
 export type Attempt<T> =
@@ -47,7 +48,7 @@ export interface BatchWriter {
 const LARGEST_BATCH = 1000;
 /**
  * The maximum number of records and children in one transaction, unless the engine has a limit of its own. In a store that is being
- * read, the timestamps of this many take 1.6 s (allot-timestamps.ts), which is less than a transaction may last.
+ * read, the timestamps of as many take 1.6 s (commit-timestamps.ts), which is less than a transaction may last.
  */
 const LARGEST_WEIGHT = 16_000;
 
@@ -68,7 +69,7 @@ export interface Written {
 }
 
 /** Options of a write. */
-export interface BatchOptions {
+interface BatchOptions {
   /** The span over which the timestamps are spread evenly, in the order of the records, as far as there is room. */
   readonly over?: Span | undefined;
   /** The source that the records are replicated from. */
@@ -281,7 +282,7 @@ function splitByWeight(records: readonly ParsedRecord[], largestWeight: number):
 }
 
 /** Adds up two reports. */
-export function addReports(left: WriteReport, right: WriteReport): WriteReport {
+function addReports(left: WriteReport, right: WriteReport): WriteReport {
   return {
     inserted: left.inserted + right.inserted,
     changed: left.changed + right.changed,
@@ -300,10 +301,7 @@ export function addReports(left: WriteReport, right: WriteReport): WriteReport {
   };
 }
 
-/**
- * The weight that a writer currently stores in one transaction, so that a slow or busy machine does not repeatedly
- * attempt more than it can finish in time.
- */
+/** What a writer stores in one transaction now: a slow machine does not repeatedly attempt more than it can finish. */
 const paceOf = (writer: object, most: number): number => Math.min(most, paces.get(writer) ?? most);
 
 /** Reduces the weight after a transaction of this weight took too long. */
@@ -314,4 +312,123 @@ function slowDown(writer: object, weight: number): void {
 function speedUp(writer: object): void {
   const pace = paces.get(writer);
   if (pace !== undefined) paces.set(writer, Math.ceil(pace * GROWTH));
+}
+
+/**
+ * Stores what a replica fetched from its source, and its checkpoint. The checkpoint is written in the transaction of
+ * the last records, so that it never claims more than what is stored, even if the process is killed. Rejected records
+ * go to the quarantine in the transaction that would have stored them.
+ * @throws LeaseLost if another process has taken over
+ */
+export async function commitChange(
+  writer: BatchWriter,
+  current: StoreModel,
+  source: string,
+  change: CheckpointChange,
+): Promise<Written> {
+  const { records = [], remove = [], lease, ignoresHashes = false, ...checkpoint } = change;
+  const begin: BatchOptions['begin'] = lease && (({ checkpoints }) => checkpoints.renewLease(source, lease));
+  const shared = { source, ignoresHashes, begin };
+  let model = current;
+  let report: WriteReport = emptyTally('');
+  const add = (written: Written): WriteReport => {
+    ({ model } = written);
+    report = addReports(report, written.report);
+    return written.report;
+  };
+  const left: QuarantineEntry[] = [];
+  for (const { resource, keys } of remove) {
+    const { rejected } = add(await removeInBatches(writer, model, resource, keys, shared));
+    for (const each of rejected) left.push({ ...each, payload: 'null' });
+  }
+  const groups = records.length === 0 ? [{ resource: '', records: [] }] : records;
+  for (const [at, { resource, records: group }] of groups.entries()) {
+    const finish: BatchOptions['finish'] = ({ checkpoints, timestamps }, { rejected }) => {
+      const own = quarantineEntries(rejected, group);
+      if (at < groups.length - 1) return checkpoints.apply(source, { quarantine: own }, timestamps.moment);
+      const quarantine = [...(checkpoint.quarantine ?? []), ...left, ...own];
+      const release = withoutRejected(checkpoint.release ?? [], [...quarantine, ...report.rejected]);
+      return checkpoints.apply(source, { ...checkpoint, quarantine, release }, timestamps.moment);
+    };
+    add(await writeInBatches(writer, model, resource, group, { ...shared, finish }));
+  }
+  return { report, model };
+}
+
+/** The keys of records to release, except those that were rejected again. */
+function withoutRejected(release: readonly Keys[], refused: readonly Rejection[]): readonly Keys[] {
+  if (refused.length === 0) return release;
+  const names = new Set(refused.map(({ resource, key }) => `${resource} ${key}`));
+  return release.map(({ resource, keys }) => ({
+    resource,
+    keys: keys.filter((key) => !names.has(`${resource} ${key}`)),
+  }));
+}
+
+/** Rejected records as the source sent them. */
+function quarantineEntries(
+  rejected: WriteReport['rejected'],
+  records: readonly ParsedRecord[],
+): readonly QuarantineEntry[] {
+  if (rejected.length === 0) return [];
+  const nameOf = (resource: string, key: string): string => `${resource}\u0000${key}`;
+  const origins = new Map<string, unknown>();
+  const names = new Set(rejected.map(({ resource, key }) => nameOf(resource, key)));
+  const note = (record: ParsedRecord, holder?: ParsedRecord): void => {
+    const { resource, key, origin, children } = record;
+    const name = nameOf(resource.name, key);
+    if (names.has(name)) {
+      const parent = holder === undefined ? undefined : { resource: holder.resource.name, key: holder.key };
+      origins.set(name, parent === undefined ? origin : withParentFields(resource, origin, parent));
+    }
+    for (const nested of children.values()) for (const each of nested) note(each, record);
+  };
+  for (const record of records) note(record);
+  return rejected.map(({ resource, key, reason, payload }) => {
+    const origin = origins.get(nameOf(resource, key)) ?? null;
+    return { resource, key, reason, payload: payload ?? jsonOf(origin) };
+  });
+}
+
+/** Replaces a hash that is not trusted; no content has this hash. */
+const UNTRUSTED_HASH = '';
+
+/**
+ * A transaction for a copy into which something else may have written: it trusts no stored hash. An inconsistent row, or one whose
+ * content does not match its hash, counts as changed and is rewritten. A row that has lost its source counts as one of the source that
+ * is being read. All other rows stay as they are.
+ */
+function withUntrustedHashes(transaction: WriteTransaction): WriteTransaction {
+  return {
+    ...transaction,
+    find: async (resource, keys) => {
+      const found = await transaction.find(resource, keys);
+      const rows = await distrustFaulty(transaction, resource, [...found.values()]);
+      return new Map(rows.map((row) => [row.key, row]));
+    },
+    children: async (resource, parentResource, parents) => {
+      const found = await transaction.children(resource, parentResource, parents);
+      const rows = await distrustFaulty(transaction, resource, [...found.values()].flat());
+      return Map.groupBy(rows, (row) => row.parent ?? '');
+    },
+  };
+}
+
+async function distrustFaulty(
+  transaction: WriteTransaction,
+  resource: string,
+  rows: readonly StoredRow[],
+): Promise<readonly StoredRow[]> {
+  if (rows.length === 0) return rows;
+  const { source } = transaction;
+  const faulty = await transaction.findFaulty(
+    resource,
+    rows.map(({ key }) => key),
+  );
+  const sources = await transaction.checkpoints.sources();
+  const isLost = (row: StoredRow): boolean => row.source === null || !sources.has(row.source);
+  return rows.map((row) => {
+    if (!faulty.has(row.key) && !isLost(row)) return row;
+    return { ...row, hash: UNTRUSTED_HASH, source: isLost(row) ? source : row.source };
+  });
 }

@@ -18,9 +18,7 @@ import { platError } from '../../errors/index.ts';
 import type { Tombstone } from '../../records/rows.ts';
 import { returnsOwnTimestamps } from '../../records/settings.ts';
 import { isAssignedTimestamp } from '../../records/stamps.ts';
-import { durationText } from '../time/clock-jump.ts';
-import type { NewEpoch } from '../time/epoch.ts';
-import type { StoreClock } from '../time/store-clock.ts';
+import { durationText, type NewEpoch, type StoreClock } from '../time/store-clock.ts';
 import type { BatchWriter } from './batches.ts';
 import { mustNotHaveJumped } from './commit-timestamps.ts';
 import type { WriteTransaction } from './transaction.ts';
@@ -102,10 +100,7 @@ const FIRST_MOMENT = '0001-01-01T00:00:00Z';
 
 /** The maximum number of records in one transaction. */
 const LARGEST_BATCH = 1000;
-/**
- * The maximum number of different timestamps in one transaction; the commit waits for those that are ahead of the
- * clock.
- */
+/** The most different timestamps in one transaction, whose commit waits for those that are ahead of the clock. */
 const MAX_TIMESTAMPS = 2000;
 
 export async function moveBackTimestamps(
@@ -131,8 +126,8 @@ export async function moveBackTimestamps(
   return { report: { records, tombstones, notAfter, epoch: model.epoch }, model };
 
   /**
-   * Whether records have timestamps before a moment. If so, the store was in use until its last timestamp, and the clock may be
-   * wrong now. A store whose timestamps are all ahead was created under a wrong clock.
+   * Whether records have timestamps before a moment. If so, the store was in use until its last timestamp, and the
+   * clock may be wrong now. A store whose timestamps are all ahead was created under a wrong clock.
    */
   async function hasEarlierTimestamps(moment: number): Promise<boolean> {
     let oldest = Number.POSITIVE_INFINITY;
@@ -197,8 +192,8 @@ function ownTimestampFields({ model }: WriteTransaction, resource: string, field
 }
 
 /**
- * Gives each record a new timestamp in its field, in the order of the old ones. Its other timestamps that are ahead get earlier
- * ones, in order, that no other record has.
+ * Gives each record a new timestamp in its field, in the order of the old ones. Its other timestamps that are ahead get
+ * earlier ones, in order, that no other record has.
  */
 async function moveRecords(
   transaction: WriteTransaction,
@@ -233,7 +228,7 @@ function timestampsAhead(values: FieldValues, names: readonly string[], moment: 
     const value = values[name];
     return typeof value === 'string' && isLater(value, moment) ? [value] : [];
   });
-  return inOrder(new Set(later));
+  return [...new Set(later)].toSorted(order);
 }
 
 async function moveTombstones(transaction: WriteTransaction, limit: number): Promise<number> {
@@ -254,8 +249,6 @@ async function moveTombstones(transaction: WriteTransaction, limit: number): Pro
 const order = (left: string, right: string): number => microsecondsOf(left) - microsecondsOf(right);
 
 const isLater = (left: string, right: string): boolean => order(left, right) > 0;
-
-const inOrder = (moments: ReadonlySet<string>): string[] => [...moments].toSorted(order);
 
 /** The first records whose timestamps together are no more than one transaction assigns. */
 function take<T>(

@@ -1,8 +1,6 @@
-import { changeTimestampOf } from '../../dictionary/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
-import type { ChildChange } from '../../records/stamps.ts';
 import { emptyTally, type Tally, type WriteReport } from './report.ts';
-import { restampParents } from './restamp.ts';
+import { mergeTouchedParents, restampParents, touchedBy } from './restamp.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /** Deletes records with their children. Deleting a child gives its parent a new timestamp (I3). */
@@ -13,22 +11,12 @@ export async function deleteRecords(
 ): Promise<WriteReport> {
   const tally = emptyTally(transaction.timestamps.moment);
   const rows = [...(await transaction.find(resource, [...new Set(keys)])).values()];
-  const touched = new Map<string, { resource: string; key: string; changes: Set<ChildChange> }>();
-  for (const { parent, parentResource, kind } of rows) {
-    if (parent === null || parentResource === null) continue;
-    const id = `${parentResource}\u0000${parent}`;
-    const entry = { resource: parentResource, key: parent, changes: new Set<ChildChange>() };
-    touched.getOrInsert(id, entry).changes.add(changeTimestampOf(resource, kind));
-  }
+  const touched = mergeTouchedParents(rows.flatMap((row) => touchedBy(resource, row)));
   await removeWithChildren(transaction, resource, rows, tally);
-  await restampParents(transaction, [...touched.values()], tally);
+  await restampParents(transaction, touched, tally);
   tally.deleted += rows.length;
   tally.stamp = transaction.timestamps.newest;
   return tally;
-}
-
-function isStoredPart({ model }: WriteTransaction, resource: string): boolean {
-  return model.stores(resource) && model.resource(resource).parent !== undefined;
 }
 
 /** Removes the children of records, then the records, and counts the children. */
@@ -39,9 +27,12 @@ export async function removeWithChildren(
   tally: Tally,
 ): Promise<void> {
   if (rows.length === 0) return;
+  const { model } = transaction;
   const owners = rows.map(({ key }) => key);
-  const targets = [...transaction.model.resource(resource).navigations.values()]
-    .filter(({ collection, target }) => collection && isStoredPart(transaction, target))
+  const isStoredPart = (target: string) =>
+    model.stores(target) && model.resource(target).parent !== undefined;
+  const targets = [...model.resource(resource).navigations.values()]
+    .filter(({ collection, target }) => collection && isStoredPart(target))
     .map(({ target }) => target);
   for (const target of new Set(targets)) {
     const children = [...(await transaction.children(target, resource, owners)).values()].flat();

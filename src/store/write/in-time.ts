@@ -7,8 +7,7 @@
 
 import { chunked } from '../../shared/chunked.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
-import type { Span } from './allot-timestamps.ts';
-import type { CommitTimestamps } from './commit-timestamps.ts';
+import type { CommitTimestamps, Span } from './commit-timestamps.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /** The limits of a writer's transactions. */
@@ -81,10 +80,7 @@ export async function runWithinLimits<T>(
   return result;
 }
 
-/**
- * Waits until the clock has reached all timestamps of a commit, but no longer than that should take, since the clock may be set
- * back in the meantime.
- */
+/** Waits until the clock has reached a commit's timestamps; no longer than that takes, since it may be set back. */
 export async function waitForClock(
   { now, sleep }: Clock,
   { ahead, lastStamp }: Pick<CommitTimestamps, 'ahead' | 'lastStamp'>,

@@ -1,8 +1,15 @@
-import type { StoreModel } from '../../compile/model.ts';
-import { CHILD_COUNTS, type MediaKind, type Resource } from '../../dictionary/index.ts';
+import { isStored, type StoreModel } from '../../compile/model.ts';
+import {
+  CHILD_COUNTS,
+  type Field,
+  type FieldValues,
+  type MediaKind,
+  type Resource,
+} from '../../dictionary/index.ts';
 import { type ContentHasher, contentHash, contentHasher } from '../../records/content-hash.ts';
-import { COUNTING_RESOURCE, mediaKind } from '../../records/media.ts';
+import { COUNTED_RESOURCE, COUNTING_RESOURCE, countFieldOf, mediaKind } from '../../records/media.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { timestampsOfNewRecord } from '../../records/stamps.ts';
 
 /** A record prepared before the write lock is acquired. */
 export interface PreparedRecord {
@@ -45,4 +52,44 @@ export function prepareRecord(record: ParsedRecord, model: StoreModel): Prepared
     kind: resource.name === 'Media' ? mediaKind(record.values) : null,
     children,
   };
+}
+
+/** Fields that have a value for the first time. */
+export function newFieldsInUse(model: StoreModel, batch: readonly ParsedRecord[]): Field[] {
+  const found = new Set<Field>();
+  const isAuthority = model.settings.owner === 'authority';
+  const addIfNew = (
+    resource: Resource,
+    known: ReadonlyMap<string, number> | undefined,
+    name: string,
+  ): void => {
+    if (known?.has(name) === true) return;
+    const field = resource.fields.get(name);
+    if (field !== undefined && isStored(field, model.settings)) found.add(field);
+  };
+  const collect = (record: ParsedRecord): void => {
+    if (record.prepared?.generation === model.generation) return;
+    const { resource, values, children, dropped } = record;
+    const known = model.profile.since.get(resource.name);
+    addIfNew(resource, known, 'ModificationTimestamp');
+    if (isAuthority)
+      for (const name of timestampsOfNewRecord(resource.fields, values)) addIfNew(resource, known, name);
+    for (const name of Object.keys(values)) addIfNew(resource, known, name);
+    if (isAuthority && areCountsNew) addNewCounts(resource.name, values, dropped);
+    for (const records of children.values()) records.forEach(collect);
+  };
+  const counting = model.dictionary.resources.get(COUNTING_RESOURCE);
+  const counts = model.profile.since.get(COUNTING_RESOURCE);
+  const areCountsNew = !CHILD_COUNTS.every((name) => counts?.has(name));
+  /** A count comes into use with the first medium that it counts, or when a record names it. */
+  function addNewCounts(resource: string, values: FieldValues, dropped: ParsedRecord['dropped']): void {
+    const named = dropped.filter(({ why }) => why === 'count').map(({ name }) => name);
+    const counted = resource === COUNTED_RESOURCE ? countFieldOf(mediaKind(values)) : undefined;
+    for (const name of counted === undefined ? named : [counted]) {
+      const field = counts?.has(name) === true ? undefined : counting?.fields.get(name);
+      if (field !== undefined) found.add(field);
+    }
+  }
+  batch.forEach(collect);
+  return [...found];
 }

@@ -2,8 +2,7 @@ import type { Role } from '../../access/index.ts';
 import { PUBLISHED_RESOURCES } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { LookupValue, ValueInUse } from '../../compile/values-in-use.ts';
-import type { Field, FieldValues, Lookup } from '../../dictionary/index.ts';
-import { standardDictionary } from '../../dictionary/index.ts';
+import { type Field, type FieldValues, type Lookup, standardDictionary } from '../../dictionary/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import { chunked } from '../../shared/chunked.ts';
 import { memoizePerObject } from '../../shared/per-object.ts';
@@ -20,16 +19,10 @@ export interface PublishedEntry {
   readonly audience: number;
 }
 
-/**
- * The number of entries that are in memory with their rows at once. A market has hundreds of thousands of values in
- * use, and each takes 1.5 kB while it is compared.
- */
+/** Entries in memory with their rows at once: a market has hundreds of thousands of values, of 1.5 kB each. */
 const AT_ONCE = 1000;
 
-/**
- * Updates the Field and Lookup resources to match the fields in use. A role receives no field that it may not see, and no lookup of
- * which all fields are hidden from it (I4).
- */
+/** Updates the Field and Lookup resources. A role receives only its fields, and only lookups that these have (I4). */
 export async function publishDictionary(transaction: WriteTransaction): Promise<void> {
   for (const resource of PUBLISHED_RESOURCES) {
     await removeUnpublished(transaction, resource);
@@ -38,7 +31,8 @@ export async function publishDictionary(transaction: WriteTransaction): Promise<
 }
 
 /**
- * Publishes the changes that result from fields that came into use. The values in use stay: no record has been written since.
+ * Publishes the changes that result from fields that came into use. The values in use stay: no record has been written
+ * since.
  * @param before the model without these fields, with the same settings
  */
 export async function publishFields(transaction: WriteTransaction, before: StoreModel): Promise<void> {
@@ -92,48 +86,43 @@ function audienceOfField(model: StoreModel, field: Field): number {
   return [...model.rules.roles.values()].reduce((bits, role) => (sees(role) ? bits | role.bit : bits), 0);
 }
 
-function fieldEntries(model: StoreModel): { field: Field; entry: PublishedEntry }[] {
-  const inUse = [...model.dictionary.resources.values()].flatMap(({ fields }) =>
-    [...fields.values()].filter(model.inUse),
-  );
-  return inUse.map((field) => {
-    const key = `${field.resource}.${field.name}`;
-    const values = { FieldKey: key, ResourceName: field.resource, FieldName: field.name };
-    return { field, entry: { key, values, audience: audienceOfField(model, field) } };
-  });
+function entryOfField(model: StoreModel, field: Field): PublishedEntry {
+  const key = `${field.resource}.${field.name}`;
+  const values = { FieldKey: key, ResourceName: field.resource, FieldName: field.name };
+  return { key, values, audience: audienceOfField(model, field) };
 }
 
-function lookupEntries(
-  model: StoreModel,
-  fields: readonly { field: Field; entry: PublishedEntry }[],
-): PublishedEntry[] {
+function lookupEntries(model: StoreModel, fields: readonly Field[]): PublishedEntry[] {
   const audiences = new Map<string, number>();
-  for (const { field, entry } of fields) {
+  for (const field of fields) {
     if (field.lookup === undefined) continue;
-    audiences.set(field.lookup, (audiences.get(field.lookup) ?? 0) | entry.audience);
+    audiences.set(field.lookup, (audiences.get(field.lookup) ?? 0) | audienceOfField(model, field));
   }
   return [...audiences].flatMap(([name, audience]) => {
     const lookup = model.dictionary.lookups.get(name);
-    return lookup === undefined ? [] : entriesOfLookup(lookup).map((entry) => ({ ...entry, audience }));
+    return lookup === undefined ? [] : entriesOfLookup(lookup, audience);
   });
 }
 
-function entriesOfLookup(lookup: Lookup): Omit<PublishedEntry, 'audience'>[] {
+function entriesOfLookup(lookup: Lookup, audience: number): PublishedEntry[] {
   const standard = standardDictionary().lookups.get(lookup.name);
   return [...lookup.values.values()].map(({ value, legacy }) => {
     const key = `${lookup.name}.${value}`;
     const values: Record<string, string> = { LookupKey: key, LookupName: lookup.name, LookupValue: value };
     if (standard?.values.has(value)) values.StandardLookupValue = value;
     if (legacy !== undefined) values.LegacyODataValue = legacy;
-    return { key, values };
+    return { key, values, audience };
   });
 }
 
 /** The entries to publish, by key. */
 export const publishedEntries = (model: StoreModel, resource: string): ReadonlyMap<string, PublishedEntry> =>
   publishedFor(model).getOrInsertComputed(resource, () => {
-    const fields = fieldEntries(model);
-    const entries = resource === 'Field' ? fields.map(({ entry }) => entry) : lookupEntries(model, fields);
+    const fields = [...model.dictionary.resources.values()].flatMap((each) =>
+      [...each.fields.values()].filter(model.inUse),
+    );
+    const entries =
+      resource === 'Field' ? fields.map((field) => entryOfField(model, field)) : lookupEntries(model, fields);
     return new Map(entries.map((entry) => [entry.key, entry]));
   });
 
@@ -187,10 +176,7 @@ function valueOfRow({ values: { LookupName, LookupValue } }: StoredRow): LookupV
 
 const keysOf = (entries: readonly { readonly key: string }[]): string[] => entries.map(({ key }) => key);
 
-/**
- * Writes the entries that differ from the stored ones. All are compared first, since their timestamps share the
- * available room.
- */
+/** Writes the entries that differ from the stored ones; all are compared first, as their timestamps share the room. */
 async function putEntries(
   transaction: WriteTransaction,
   resource: string,

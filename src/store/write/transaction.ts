@@ -1,8 +1,10 @@
 import type { StoreModel } from '../../compile/model.ts';
 import type { LookupValue, ValueInUse } from '../../compile/values-in-use.ts';
-import type { FieldValue } from '../../dictionary/index.ts';
+import { type Field, type FieldValue, type FieldValues, REPLICA_TIMESTAMP } from '../../dictionary/index.ts';
 import type { CountedChild } from '../../records/media.ts';
 import type { RowToPut, RowToRestamp, StoredRow, Tombstone } from '../../records/rows.ts';
+import { returnsOwnTimestamps } from '../../records/settings.ts';
+import { type ChildChange, timestampsAfterChange } from '../../records/stamps.ts';
 import type { CheckpointWriter } from '../checkpoint/checkpoints.ts';
 import type { CommitTimestamps } from './commit-timestamps.ts';
 
@@ -67,4 +69,58 @@ export interface WriteTransaction {
   filterValuesInUse(values: readonly LookupValue[]): Promise<readonly ValueInUse[]>;
   /** Deletes rows, and leaves a tombstone for each. */
   remove(resource: string, rows: readonly StoredRow[]): Promise<void>;
+}
+
+/** The timestamps that this store sets on a record: an authority all of them, a replica only its own. */
+export function ownTimestamps(
+  { model }: WriteTransaction,
+  stamp: string,
+  fields: ReadonlyMap<string, Field>,
+  before: FieldValues | undefined,
+  after: FieldValues | undefined,
+  changes: ReadonlySet<ChildChange>,
+): Record<string, FieldValue> {
+  if (model.settings.owner === 'authority')
+    return timestampsAfterChange(fields, stamp, before, after, changes);
+  return { [returnsOwnTimestamps(model.settings) ? 'ModificationTimestamp' : REPLICA_TIMESTAMP]: stamp };
+}
+
+/** A row whose `values` may be changed, so that timestamps can be set. */
+export interface MutableRow extends RowToPut {
+  readonly values: Record<string, FieldValue>;
+}
+
+/** A record to store that has no timestamps yet. */
+export interface RowWithoutTimestamps {
+  readonly row: MutableRow;
+  /** The stored content, at least its timestamps; undefined for a new record. */
+  readonly before: FieldValues | undefined;
+  /** Its new content; undefined if it is unchanged. */
+  readonly after: FieldValues | undefined;
+}
+
+const NO_CHANGES: ReadonlySet<ChildChange> = new Set();
+
+/** Stores records of one resource, and sets the timestamps of each record in its row. */
+export async function putWithTimestamps(
+  transaction: WriteTransaction,
+  resource: string,
+  records: readonly RowWithoutTimestamps[],
+): Promise<readonly RowToPut[]> {
+  if (records.length === 0) return [];
+  const { fields } = transaction.model.resource(resource);
+  const stampOf = transaction.timestamps.forRecords(
+    resource,
+    records.map(({ row }) => row.key),
+    records.every(({ row }) => row.stored === undefined),
+  );
+  const rows = records.map(({ row, before, after }): RowToPut => {
+    Object.assign(
+      row.values,
+      ownTimestamps(transaction, stampOf(row.key), fields, before, after, NO_CHANGES),
+    );
+    return row;
+  });
+  await transaction.put(resource, rows);
+  return rows;
 }

@@ -1,18 +1,40 @@
-import { changeTimestampOf, type FieldValues, type Navigation } from '../../dictionary/index.ts';
-import { COUNTED_RESOURCE } from '../../records/media.ts';
+import { textOrNull } from '../../compile/column-value.ts';
+import {
+  changeTimestampOf,
+  type FieldValue,
+  type FieldValues,
+  type Navigation,
+} from '../../dictionary/index.ts';
+import { contentHash } from '../../records/content-hash.ts';
+import { COUNTED_RESOURCE, isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
+import { jsonOf } from '../../records/nesting.ts';
 import { type ParsedRecord, readValue } from '../../records/parsed-record.ts';
+import { fillMissing, setFromParent, withOtherParent } from '../../records/place.ts';
 import type { RowToPut, RowToRestamp, StoredRow } from '../../records/rows.ts';
+import { type Owner, sourceTimestampField } from '../../records/settings.ts';
 import { type ChildChange, FIELDS_WITH_TIMESTAMPS } from '../../records/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
-import { type ChildCounts, compareCounts, countsAfterBatch, restampCounted } from './child-counts.ts';
-import { type Claims, claimsOf, parentOfRow, takenChild } from './claims.ts';
 import { removeWithChildren } from './delete-records.ts';
-import { ownTimestamps, putWithTimestamps, type RowWithoutTimestamps } from './own-stamps.ts';
-import { hashUnderSystem, ownershipConflict, placeChild } from './place-children.ts';
 import { derivedCounts, type PreparedRecord } from './prepare.ts';
 import { emptyTally, type TakenChild, type Tally, type WriteReport } from './report.ts';
-import { idOf, mergeTouchedParents, restampParents, type TouchedParent } from './restamp.ts';
-import type { WriteTransaction } from './transaction.ts';
+import {
+  type ChildCounts,
+  compareCounts,
+  countsAfterBatch,
+  idOf,
+  mergeTouchedParents,
+  restampCounted,
+  restampParents,
+  type TouchedParent,
+  touchedBy,
+} from './restamp.ts';
+import {
+  type MutableRow,
+  ownTimestamps,
+  putWithTimestamps,
+  type RowWithoutTimestamps,
+  type WriteTransaction,
+} from './transaction.ts';
 
 /** The changes of the batch to one child resource. */
 interface ChildBatch {
@@ -173,7 +195,7 @@ const mustRewriteChildren = ({ prepared, stored }: Outcome): boolean =>
   (stored.parent === null && !prepared.record.onlyChildren && stored.system !== systemOf(prepared));
 
 const systemOf = ({ record }: PreparedRecord): string | null =>
-  textOf(readValue(record, 'OriginatingSystemID')) ?? null;
+  textOrNull(readValue(record, 'OriginatingSystemID'));
 
 /** The originating system of a record's children. The children of a part of another record are in the system of that record. */
 const systemOfChildren = ({ prepared, stored }: Outcome): string | null | undefined =>
@@ -276,11 +298,9 @@ function compareChildrenOf(
     }
     const previous = row ?? elsewhere.get(child.record.key);
     const parent = { resource: resource.name, key };
-    const conflict = ownershipConflict(transaction, previous, system ?? null);
-    const placed = conflict === undefined ? placeChild(child, parent, system, previous, owner) : undefined;
-    if (placed?.ok !== true) {
-      const reason = conflict ?? placed?.reason ?? '';
-      tally.rejected.push({ resource: target.name, key: child.record.key, reason });
+    const placed = placeChild(transaction, child, parent, system, previous, system);
+    if ('reason' in placed) {
+      tally.rejected.push({ resource: target.name, key: child.record.key, ...placed });
       continue;
     }
     const rival = other ?? parentOfRow(previous);
@@ -291,7 +311,7 @@ function compareChildrenOf(
       batch.taken.set(child.record.key, takenChild(child.record, { from, by, taker }));
       if (!keeps) continue;
     }
-    const unstamped = { row: placed.row, before: previous?.values, after: child.record.values };
+    const unstamped = { row: placed, before: previous?.values, after: child.record.values };
     batch.put.set(child.record.key, unstamped);
     changes.add(changeTimestampOf(target.name, child.kind));
     if (row !== undefined) changes.add(changeTimestampOf(target.name, row.kind));
@@ -379,10 +399,9 @@ async function putParents(
 
 /** A child that moves from another record also changes that record. */
 function formerParent(childResource: string, { stored, parent, parentResource }: RowToPut): TouchedParent[] {
-  if (stored === undefined || stored.parent === null || stored.parentResource === null) return [];
-  if (stored.parent === parent && stored.parentResource === parentResource) return [];
-  const changes = new Set([changeTimestampOf(childResource, stored.kind)]);
-  return [{ resource: stored.parentResource, key: stored.parent, changes }];
+  if (stored === undefined) return [];
+  const stays = stored.parent === parent && stored.parentResource === parentResource;
+  return stays ? [] : touchedBy(childResource, stored);
 }
 
 /** The values that decide which timestamps move. */
@@ -396,4 +415,232 @@ const valuesWithTimestamps = (record: ParsedRecord): FieldValues =>
         }),
       );
 
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+/**
+ * Stores records of a resource that is part of another (media, rooms, …), given separately. Their parents get new timestamps (I3).
+ * A child whose parent is not stored is kept and counted.
+ * @param batch contains each key at most once
+ */
+export async function writeChildren(
+  transaction: WriteTransaction,
+  resource: string,
+  batch: readonly PreparedRecord[],
+): Promise<WriteReport> {
+  const tally = emptyTally(transaction.timestamps.moment);
+  const { owner } = transaction.model.settings;
+  const found = await transaction.find(
+    resource,
+    batch.map(({ record }) => record.key),
+  );
+  const children = batch.map((child) => ({ child, parent: namedParent(child) ?? { resource: '', key: '' } }));
+  const parents = await findParents(
+    transaction,
+    children.map(({ parent }) => parent),
+  );
+  const changed: RowWithoutTimestamps[] = [];
+  const touched: TouchedParent[] = [];
+  for (const { child, parent } of children) {
+    const { key, values } = child.record;
+    const stored = found.get(key);
+    const holder = parents.get(idOf(parent));
+    if (holder === undefined) tally.orphans++;
+    if (
+      stored !== undefined &&
+      stored.hash === hashUnderSystem(child, holder?.system, owner) &&
+      isUnder(stored, parent)
+    ) {
+      tally.unchanged++;
+      continue;
+    }
+    const given = holder === undefined ? values.OriginatingSystemID : holder.system;
+    const placed = placeChild(transaction, child, parent, holder?.system, stored, given);
+    if ('reason' in placed) {
+      tally.rejected.push({ resource, key, ...placed });
+      continue;
+    }
+    changed.push({ row: placed, before: stored?.values, after: values });
+    touched.push({ ...parent, changes: new Set([changeTimestampOf(resource, child.kind)]) });
+    if (stored !== undefined) touched.push(...touchedBy(resource, stored));
+    if (stored === undefined) tally.inserted++;
+    else tally.changed++;
+  }
+  const put = await putWithTimestamps(transaction, resource, changed);
+  await adoptOrphans(transaction, resource, put, tally);
+  await restampParents(transaction, mergeTouchedParents(touched), tally, parents);
+  tally.stamp = transaction.timestamps.newest;
+  return tally;
+}
+
+const isUnder = (row: StoredRow, parent: ParentName): boolean =>
+  row.parent === parent.key && row.parentResource === parent.resource;
+
+async function findParents(
+  transaction: WriteTransaction,
+  names: readonly ParentName[],
+): Promise<Map<string, StoredRow>> {
+  const found = new Map<string, StoredRow>();
+  for (const [resource, group] of Map.groupBy(names, (parent) => parent.resource)) {
+    if (!transaction.model.dictionary.resources.has(resource)) continue;
+    const keys = [...new Set(group.map(({ key }) => key))];
+    for (const [key, row] of await transaction.find(resource, keys)) found.set(idOf({ resource, key }), row);
+  }
+  return found;
+}
+
+/** The parent that a child names. */
+interface ParentName {
+  readonly resource: string;
+  readonly key: string;
+}
+
+/** The parent that a record's own fields name; undefined for resources without a parent. */
+function namedParent({ record }: PreparedRecord): ParentName | undefined {
+  const { resource, values } = record;
+  const { parent } = resource;
+  if (parent === undefined) return undefined;
+  const key = nonEmpty(values[parent.keyField]) ?? '';
+  if (parent.kind === 'fixed') return { resource: parent.resource, key };
+  return { resource: nonEmpty(values[parent.resourceField]) ?? 'Property', key };
+}
+
+/** The hash of a child under a parent in an originating system. A different system that its source names is content (I6). */
+function hashUnderSystem(
+  { record: { resource, values }, hash }: PreparedRecord,
+  system: string | null | undefined,
+  owner: Owner,
+): string {
+  const given = values.OriginatingSystemResourceRecordSystemID;
+  const isForeign = given !== undefined && system !== undefined && given !== system;
+  return owner === 'replica' && isForeign ? contentHash(resource, values, owner, system) : hash;
+}
+
+/**
+ * A child ready to be stored under its parent, or the reason why it cannot be. An authority rejects a child that names another system; a replica
+ * keeps what its source sent.
+ * @param system of the parent and therefore of the child; undefined while the parent is not stored
+ * @param given the system that the stored record must have
+ */
+function placeChild(
+  transaction: WriteTransaction,
+  child: PreparedRecord,
+  parent: ParentName,
+  system: string | null | undefined,
+  stored: StoredRow | undefined,
+  given: FieldValue | undefined,
+): MutableRow | { readonly reason: string } {
+  const conflict = ownershipConflict(transaction, stored, given);
+  if (conflict !== undefined) return { reason: conflict };
+  const { owner } = transaction.model.settings;
+  const { resource, key } = child.record;
+  const values: Record<string, FieldValue> = { ...child.record.values };
+  const own = nonEmpty(values.OriginatingSystemID);
+  if (isMediaOfListing(resource, values)) {
+    const ofListing = systemFieldsOfMedia(undefined, system ?? undefined);
+    if (owner === 'replica') fillMissing(values, ofListing);
+    else {
+      const [reason] = setFromParent(values, ofListing, '');
+      if (reason !== undefined) return { reason };
+    }
+  }
+  return {
+    ...{ key, stored, parent: parent.key, parentResource: parent.resource },
+    ...{ kind: child.kind, hash: hashUnderSystem(child, system, owner), values },
+    system: system === undefined ? (own ?? null) : system,
+  };
+}
+
+/**
+ * Why a stored record may not be replaced by this one: in an authority, a key belongs to one originating system; in a
+ * replica, to one source, whose records may move between systems.
+ * @param given the originating system of the record
+ */
+function ownershipConflict(
+  { source, model }: Pick<WriteTransaction, 'source' | 'model'>,
+  stored: StoredRow | undefined,
+  given: FieldValue | undefined,
+): string | undefined {
+  if (stored !== undefined && stored.source !== source) {
+    return `The key belongs to ${stored.source === null ? 'this store' : `the source ${stored.source}`}`;
+  }
+  const system = nonEmpty(given);
+  if (model.settings.owner === 'replica' || stored?.system == null || system === undefined) return undefined;
+  if (system === stored.system) return undefined;
+  return `The key belongs to the originating system ${stored.system}; this record is of ${system}`;
+}
+
+const nonEmpty = (value: FieldValue | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+interface Claims {
+  /** Whether the record `own`, which is being written, keeps a child that `other` also contains. */
+  keeps(own: ParentName, other: ParentName): boolean;
+  /** Whether a record that is part of the write no longer contains the child. */
+  hasLeft(parent: ParentName, key: string): boolean;
+}
+
+/**
+ * Decides which record keeps a child that several contain: a child has one parent. In an authority it is the record that was written
+ * last; in a replica, the one that its source changed last, so that a copy does not depend on the order in which records are read.
+ * @param rivals the stored children of other records that holders contain, and whether two of the holders contain the same
+ */
+async function claimsOf(
+  transaction: WriteTransaction,
+  holders: readonly Outcome[],
+  navigation: string,
+  rivals: { readonly stored: Iterable<StoredRow>; readonly areShared: boolean },
+): Promise<Claims> {
+  const { settings } = transaction.model;
+  const own = new Map(holders.map(({ prepared }) => [idOf(nameOf(prepared.record)), prepared]));
+  const others = [...rivals.stored].flatMap((row) => parentOfRow(row) ?? []);
+  const hasLeft: Claims['hasLeft'] = (parent, key) =>
+    own
+      .get(idOf(parent))
+      ?.children.get(navigation)
+      ?.every(({ record }) => record.key !== key) === true;
+  if (settings.owner === 'authority' || (others.length === 0 && !rivals.areShared))
+    return { keeps: () => true, hasLeft };
+  const field = sourceTimestampField(settings);
+  const moments = new Map<string, string>();
+  const unknown: ParentName[] = [];
+  for (const [id, { record }] of own) {
+    const moment = record.onlyChildren ? undefined : readValue(record, field);
+    if (typeof moment === 'string') moments.set(id, moment);
+    else unknown.push(nameOf(record));
+  }
+  const absent = [...others.filter((other) => !own.has(idOf(other))), ...unknown];
+  for (const [resource, group] of Map.groupBy(absent, (each) => each.resource)) {
+    const rows = await transaction.find(resource, [...new Set(group.map(({ key }) => key))]);
+    for (const [key, content] of await transaction.load(resource, [...rows.values()])) {
+      const { [field]: moment } = content;
+      if (typeof moment === 'string') moments.set(idOf({ resource, key }), moment);
+    }
+  }
+  // Canonical timestamps without their Z sort by time. If two are equal, the order of keys decides.
+  const rank = (parent: ParentName): string =>
+    `${moments.get(idOf(parent))?.slice(0, -1) ?? ''}\u0000${idOf(parent)}`;
+  return { keeps: (one, other) => rank(one) > rank(other), hasLeft };
+}
+
+const nameOf = ({ resource, key }: ParsedRecord): ParentName => ({ resource: resource.name, key });
+
+/** The record that a child belongs to. */
+const parentOfRow = (
+  row: Pick<StoredRow, 'parent' | 'parentResource'> | undefined,
+): ParentName | undefined =>
+  row?.parent == null || row.parentResource === null
+    ? undefined
+    : { resource: row.parentResource, key: row.parent };
+
+/** The report of a child that two records contain. */
+function takenChild(
+  { resource, key, origin }: ParsedRecord,
+  names: Pick<TakenChild, 'from' | 'by' | 'taker'>,
+): TakenChild {
+  const { from, by } = names;
+  return {
+    resource: resource.name,
+    key,
+    ...names,
+    reason: `The source has it under ${from.resource} ${from.key} and under ${by.resource} ${by.key}; it is stored under the latter`,
+    payload: jsonOf(withOtherParent(resource, origin, from)),
+  };
+}

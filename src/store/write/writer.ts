@@ -5,6 +5,7 @@
  */
 import { reusedBits } from '../../access/index.ts';
 import { bind, sql } from '../../compile/fragment.ts';
+import type { ResourceLayout } from '../../compile/layout/index.ts';
 import { makeModel, type StoreModel } from '../../compile/model.ts';
 import { valueCounterRepair } from '../../compile/value-counts.ts';
 import {
@@ -14,13 +15,19 @@ import {
   VALUE_COUNTER_PREFIX,
 } from '../../compile/values-in-use.ts';
 import { dayFrom, type Field } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import { checkTimeZone } from '../../records/local-time.ts';
 import { extendProfile, type Profile } from '../../records/profile.ts';
-import { DEFAULT_CHANGE_RETENTION, roleBitsOf, type StoreSettings } from '../../records/settings.ts';
-import type { LockOptions, WriteEngine } from '../engine.ts';
-import { beginSequence, logEverything, withdrawBits } from '../rows/change-log.ts';
-import { compactChanges } from '../rows/compact-changes.ts';
+import {
+  DEFAULT_CHANGE_RETENTION,
+  returnsOwnTimestamps,
+  roleBitsOf,
+  type StoreSettings,
+} from '../../records/settings.ts';
+import type { WriteEngine } from '../engine.ts';
+import { beginSequence, compactChanges, logEverything, withdrawBits } from '../rows/change-log.ts';
 import { runTransaction, type StoreTransaction } from '../rows/transaction.ts';
-import type { OwnTables, Session } from '../session.ts';
+import type { OwnTables, Session, WriteSession } from '../session.ts';
 import {
   readMeta,
   readModel,
@@ -29,10 +36,9 @@ import {
   writeMeta,
   writeProfile,
 } from '../state/meta.ts';
-import { EPOCH_COUNT_STEP, type NewEpoch, newEpoch, timesOfEpoch } from '../time/epoch.ts';
+import { EPOCH_COUNT_STEP, type NewEpoch, newEpoch, timesOfEpoch } from '../time/store-clock.ts';
 import type { Attempt } from './batches.ts';
 import { type RestampState, type RestampWriter, restampStateOf } from './bring-back.ts';
-import { checkChange, outdatedTexts, returnedFields, type StoredContent } from './change-settings.ts';
 import { CommitTimestamps, type TimeSource } from './commit-timestamps.ts';
 import {
   runWithinLimits,
@@ -49,14 +55,10 @@ import {
   withPublishedValues,
 } from './publish-dictionary.ts';
 import type { WriteTransaction } from './transaction.ts';
-import type { WriteSession } from './write-session.ts';
 
 const DAY = 86_400_000;
 
-/**
- * Steps of compaction at the start of a day, each of which takes about a second: a process that opens the store waits
- * for them.
- */
+/** Steps of compaction at the start of a day, of about a second each: a process that opens the store waits. */
 const STEPS_A_DAY = 10;
 
 export class StoreWriter<S extends WriteSession> implements RestampWriter {
@@ -80,10 +82,6 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     return readModel(this.#engine.reading);
   }
 
-  locked<T>(work: (session: S) => Promise<T>, options?: LockOptions): Promise<T> {
-    return this.#engine.underLock<T>(work, options);
-  }
-
   /**
    * Runs `work` under the write lock with the next timestamps, and commits. Timestamps are assigned under the lock,
    * after all existing ones of the resource and all promises to readers, so they follow the order of commits (I2).
@@ -94,24 +92,8 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     source: string | null,
     allowed: TransactionLimits,
   ): Promise<Attempt<T>> {
-    for (;;) {
-      try {
-        return await this.#attempt(model, work, source, allowed);
-      } catch (error) {
-        if (error instanceof TookTooLong) return { kind: 'too-long', milliseconds: error.milliseconds };
-        if ((await this.#engine.recover?.(error)) !== true) throw error;
-      }
-    }
-  }
-
-  #attempt<T>(
-    model: StoreModel,
-    work: (transaction: WriteTransaction) => Promise<T>,
-    source: string | null,
-    allowed: TransactionLimits,
-  ): Promise<Attempt<T>> {
-    const { clock, underLock, beforeCommit } = this.#engine;
-    return underLock<Attempt<T>>(async (session) => {
+    const { clock, underLock, beforeCommit, recover } = this.#engine;
+    const attempted = async (session: S): Promise<Attempt<T>> => {
       const started = this.limits.elapsed();
       const { generation, changes, ...times } = await this.#times(session);
       if (generation !== model.generation) return { kind: 'outdated' };
@@ -126,7 +108,15 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
       });
       await beforeCommit?.(session, timestamps.lastStamp);
       return { kind: 'done', result };
-    });
+    };
+    for (;;) {
+      try {
+        return await underLock(attempted);
+      } catch (error) {
+        if (error instanceof TookTooLong) return { kind: 'too-long', milliseconds: error.milliseconds };
+        if ((await recover?.(error)) !== true) throw error;
+      }
+    }
   }
 
   async #times(session: Session): Promise<TimeState & TimeSource> {
@@ -304,10 +294,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     return begun;
   }
 
-  /**
-   * Runs once a day, separately from the work that readers of the new day wait for, and when retention is reduced. Others can write
-   * between two steps.
-   */
+  /** Runs daily, apart from what readers of the new day wait for, and when retention shrinks; in steps. */
   async #compactChanges(
     { settings }: StoreModel,
     { patience, steps = Number.POSITIVE_INFINITY }: { patience?: number; steps?: number } = {},
@@ -330,4 +317,78 @@ async function readStoredContent({ rows }: Session): Promise<StoredContent> {
   const held = await rows(sql`SELECT DISTINCT resource FROM plat_counters
     WHERE rows > 0 AND resource NOT IN ('Field', 'Lookup') AND NOT (resource > ${bind(VALUE_COUNTER_PREFIX)} AND resource < ${bind(VALUE_COUNTER_END)})`);
   return { records: held.length > 0, listings: held.some(({ resource }) => resource === 'Property') };
+}
+
+const usageError = (reason: string) => platError('usage', { reason });
+
+/** What a store contains apart from its published dictionary. */
+interface StoredContent {
+  readonly records: boolean;
+  readonly listings: boolean;
+}
+
+/** @throws PlatError `usage` if the new settings contradict stored records */
+function checkChange(before: StoreModel, after: StoreModel, holds: StoredContent): void {
+  const { owner, agentsFrom } = before.settings;
+  checkTimeZone(after.settings.timeZone);
+  if (after.settings.owner !== owner && holds.records) {
+    throw usageError(
+      `A store that contains records stays ${owner === 'replica' ? 'a replica' : 'an authority'}.`,
+    );
+  }
+  if (returnsOwnTimestamps(after.settings) !== returnsOwnTimestamps(before.settings) && holds.records) {
+    throw usageError('Once a replica contains records, its onwardTimestamps cannot be changed.');
+  }
+  if (after.settings.agentsFrom !== agentsFrom && holds.listings) {
+    throw usageError(
+      `Once listings are stored, their agent and office fields come from the ${agentsFrom} for good.`,
+    );
+  }
+  for (const name of before.dictionary.resources.keys()) {
+    if (before.stores(name) && !after.dictionary.resources.has(name)) {
+      throw usageError(`The resource ${name} has held records and stays declared.`);
+    }
+  }
+  for (const { resource, name } of fieldsWithChangedTypes(before, after)) {
+    const type = after.settings.declarations.customFields?.find((each) => each.name === name)?.type;
+    throw usageError(
+      `The custom field ${resource}.${name} has values of another type than ${type}; declare a new one.`,
+    );
+  }
+}
+
+function fieldsWithChangedTypes(before: StoreModel, after: StoreModel): Field[] {
+  const known = [...before.dictionary.resources.values()].flatMap(({ fields }) => [...fields.values()]);
+  return known.filter((field) => {
+    const now = after.dictionary.resources.get(field.resource)?.fields.get(field.name);
+    if (field.custom === undefined || now === undefined) return false;
+    return now.type.kind !== field.type.kind || now.collection !== field.collection;
+  });
+}
+
+/** The resources whose stored texts are outdated after a change. */
+function outdatedTexts(before: StoreModel, after: StoreModel): string[] {
+  const stored = [...before.dictionary.resources.keys()].filter(before.stores);
+  const otherTimes = before.settings.timeZone !== after.settings.timeZone;
+  return stored.filter(
+    (name) =>
+      (name === 'OpenHouse' && otherTimes) ||
+      returnedFields(before, after, name).length > 0 ||
+      haveTextsChanged(before.layout(name), after.layout(name)),
+  );
+}
+
+/** The fields of a resource that are declared again, so that their retained values become visible again. */
+function returnedFields(before: StoreModel, after: StoreModel, resource: string): Field[] {
+  const known = new Set(before.layout(resource).fields.map(({ name }) => name));
+  const layout = after.layout(resource);
+  return layout.fields.filter(
+    (field) => !known.has(field.name) && layout.since(field) <= before.profile.version,
+  );
+}
+
+/** Whether a field has left the texts, or has moved to another piece. */
+function haveTextsChanged(before: ResourceLayout, after: ResourceLayout): boolean {
+  const now = new Map(after.fields.map((field) => [field.name, field]));
+  return before.fields.some((field) => now.get(field.name)?.class !== field.class);
 }

@@ -5,12 +5,16 @@ import { type TestContext, test } from 'node:test';
 import { Client, type Pool } from 'pg';
 import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { StorePool } from '../../../src/engines/postgres/connection/connect.ts';
-import { type MigrateOptions, migrateStore } from '../../../src/engines/postgres/migrations/migrate.ts';
-import { MIGRATIONS, type Migration } from '../../../src/engines/postgres/migrations/steps.ts';
+import {
+  MIGRATIONS,
+  type MigrateOptions,
+  type Migration,
+  migrateStore,
+} from '../../../src/engines/postgres/migrations/migrate.ts';
 import { openPostgresStore } from '../../../src/engines/postgres/store.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import type { ErrorCode } from '../../../src/errors/index.ts';
-import { LAYOUT_VERSION } from '../../../src/store/state/layout-version.ts';
+import { LAYOUT_VERSION } from '../../../src/store/state/meta.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { faultsIn } from '../../support/faults.ts';

@@ -7,7 +7,7 @@ import { parsePostgresAddress } from '../../../src/engines/postgres/connection/a
 import { ReadServers } from '../../../src/engines/postgres/standbys/read-servers.ts';
 import { type ErrorCode, PlatError } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
-import { ChangePosition } from '../../../src/store/state/known-state.ts';
+import { ChangePosition } from '../../../src/store/state/live-model.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listing } from '../../support/builders.ts';
 import { runOn, startServer } from '../../support/postgres-server.ts';

@@ -6,7 +6,7 @@ import { hashToken } from '../../../src/access/index.ts';
 import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { connectLanes, TIMEOUTS } from '../../../src/engines/postgres/connection/connect.ts';
 import { borrow } from '../../../src/engines/postgres/connection/session.ts';
-import { withLookRow } from '../../../src/engines/postgres/reading/look-row.ts';
+import { withLookRow } from '../../../src/engines/postgres/reading/live-state.ts';
 import { openPostgresStore } from '../../../src/engines/postgres/store.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { openStore } from '../../../src/open-store.ts';
 import { SEQUENCE_START } from '../../../src/store/changes/change-feed.ts';
 import { findFaults } from '../../../src/store/check/check-store.ts';
-import { LAYOUT_VERSION } from '../../../src/store/state/layout-version.ts';
+import { LAYOUT_VERSION } from '../../../src/store/state/meta.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { temporaryFile } from '../../support/temporary.ts';

@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { column, render, sql } from '../../../src/compile/fragment.ts';
+import { registerFunctions } from '../../../src/engines/sqlite/connection.ts';
 import { sqliteDialect } from '../../../src/engines/sqlite/dialect.ts';
-import { registerFunctions } from '../../../src/engines/sqlite/functions.ts';
 
 const number = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),

@@ -4,7 +4,7 @@ import type { Transport } from '../../../src/replica/http/transport.ts';
 import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../../src/replica/run/replicate.ts';
 import { type Checkpoints, LeaseLost } from '../../../src/store/checkpoint/checkpoints.ts';
-import { TOLERATED_JUMP } from '../../../src/store/time/clock-jump.ts';
+import { TOLERATED_JUMP } from '../../../src/store/time/store-clock.ts';
 import { type Fate, Killed, Mortal, mortalClock, mortalStore } from './mortal.ts';
 import { aheadOf, type Plan } from './plan.ts';
 import { ORIGIN, TOKEN } from './serve.ts';

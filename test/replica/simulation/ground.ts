@@ -1,7 +1,7 @@
 import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../../src/shared/clock.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { ClockTrust } from '../../../src/store/time/clock-jump.ts';
+import type { ClockTrust } from '../../../src/store/time/store-clock.ts';
 import type { Engine, OpenOptions, Scope } from '../../support/engine.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { removeTemporary, temporaryFile } from '../../support/temporary.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/shared/clock.ts';
-import type { Machine } from '../../../src/store/time/clock-jump.ts';
+import type { Machine } from '../../../src/store/time/store-clock.ts';
 import { START, type WrongClock } from './plan.ts';
 import type { VirtualTime } from './time.ts';
 

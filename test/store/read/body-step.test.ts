@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LINK_MARK, type LinkedTexts } from '../../../src/compile/text/linked-texts.ts';
 import { readBody } from '../../../src/store/read/body-step.ts';
-import { LinkedFragments } from '../../../src/store/read/linked-fragments.ts';
+import { LinkedFragments } from '../../../src/store/read/linked-body.ts';
 import { ownMemory } from '../../../src/store/read/page-memory.ts';
 import type { Links, StatementRequest, StatementResult } from '../../../src/store/read/read-steps.ts';
-import { COMMIT } from '../../../src/store/rows/change-entry.ts';
+import { COMMIT } from '../../../src/store/rows/change-log.ts';
 
 const statement = { text: '', values: [] };
 const linked: LinkedTexts = {

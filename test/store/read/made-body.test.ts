@@ -4,9 +4,8 @@ import { test } from 'node:test';
 import { LINK_MARK, type LinkedTexts } from '../../../src/compile/text/linked-texts.ts';
 import type { ErrorCode } from '../../../src/errors/index.ts';
 import { ByteStringMap } from '../../../src/shared/byte-texts.ts';
-import { LinkedBody } from '../../../src/store/read/linked-body.ts';
-import { LinkedFragments } from '../../../src/store/read/linked-fragments.ts';
-import { FillBuffer, fillBody } from '../../../src/store/read/made-body.ts';
+import { FillBuffer, fillBody } from '../../../src/store/read/body-step.ts';
+import { LinkedBody, LinkedFragments } from '../../../src/store/read/linked-body.ts';
 import { ownMemory } from '../../../src/store/read/page-memory.ts';
 
 const linked: LinkedTexts = {

@@ -7,7 +7,7 @@ import {
   JumpGuard,
   parseReading,
   type StoredTime,
-} from '../../../src/store/time/clock-jump.ts';
+} from '../../../src/store/time/store-clock.ts';
 import { DAY, SECOND } from '../../support/clock.ts';
 
 const HOUR = 3600 * SECOND;

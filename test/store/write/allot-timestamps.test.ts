@@ -7,7 +7,7 @@ import {
   allotTimestamps,
   PER_MILLISECOND,
   type TimestampRoom,
-} from '../../../src/store/write/allot-timestamps.ts';
+} from '../../../src/store/write/commit-timestamps.ts';
 
 const NOON = Date.parse('2026-06-01T12:00:00Z');
 const MILLISECOND = 1000;

@@ -100,10 +100,7 @@ export class StorePool extends Pool {
     return this.queue.waiting + this.waitingCount;
   }
 
-  /**
-   * Closes the pool. The connections of running statements are destroyed, since nobody needs their responses, and the server rolls
-   * back what has not been committed. Callers that wait for a connection are rejected.
-   */
+  /** Closes the pool: its connections are destroyed, the server rolls back, and callers that wait are rejected. */
   async close(): Promise<void> {
     const ended = this.end();
     this.queue.close(() => platError('storeUnavailable', {}));
@@ -149,10 +146,7 @@ const asIs = (text: string): unknown => text;
 export interface Lanes extends Readonly<Record<Lane, StorePool>> {
   /** The queues for the server's processors; absent for short reads, which do not wait. */
   readonly work: Readonly<Partial<Record<Lane, FairQueue>>>;
-  /**
-   * For the small reads of every request. They have their own pool, because a page that is being read holds a connection and must
-   * not wait for a second one of the same pool.
-   */
+  /** For the small reads of every request: a page that is being read must not wait for a second connection. */
   readonly small: StorePool;
   /**
    * Opens one connection per lane up front and keeps it, so that no lane is starved when the server reaches its connection limit.

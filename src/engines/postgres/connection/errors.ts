@@ -55,10 +55,7 @@ const isCorrupt = hasCode('XX001', 'XX002');
 
 const serverSays = (error: unknown): string => `the server says: ${messageOf(error)}`;
 
-/**
- * The damage that an error of PostgreSQL reports; undefined for any other error. No statement of plat names a table or column that
- * its tables should not have.
- */
+/** The damage that an error of PostgreSQL reports, if any: every table and column that plat names should exist. */
 export const damageIn = (error: unknown): string | undefined =>
   damageOf(error, (own) => (isCorrupt(own) || isMissing(own) ? serverSays(own) : undefined));
 

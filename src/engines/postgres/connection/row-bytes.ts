@@ -7,10 +7,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Client, PoolClient, QueryConfig } from 'pg';
 
-/**
- * Receives a row: the number of its values (2 bytes), then the length of each (4 bytes; -1: null) and its bytes. The buffer may be
- * reused after the call.
- */
+/** Receives a row: number of values (2 bytes), then length (4; -1: null) and bytes of each. The buffer is reused. */
 type ReceiveRow = (bytes: Buffer, start: number) => void;
 
 /** The header of a message: its type, and the length of the rest. */

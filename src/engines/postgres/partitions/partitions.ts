@@ -1,15 +1,11 @@
 import { escapeLiteral } from 'pg';
 import { sql } from '../../../compile/fragment.ts';
 import { chunked } from '../../../shared/chunked.ts';
-import type { Session } from '../../../store/session.ts';
+import type { Session, WriteSession } from '../../../store/session.ts';
 import { readMeta } from '../../../store/state/meta.ts';
-import type { WriteSession } from '../../../store/write/write-session.ts';
 import type { ServerSession } from '../connection/session.ts';
 
-/**
- * The number of systems for which one transaction creates partitions: each system requires a dozen locks per table, and the lock
- * table of a server has room for some thousands.
- */
+/** Systems for which one transaction creates partitions: each requires a dozen locks per table, of some thousands. */
 const MOST_AT_ONCE = 10;
 
 /** Thrown if records belong to systems without partitions. */

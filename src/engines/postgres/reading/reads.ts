@@ -2,7 +2,7 @@ import type { QueryConfig } from 'pg';
 import { type Planner, plannerOf } from '../../../compile/context.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
 import type { Engine } from '../../../store/engine.ts';
-import { makeQueuedDeflate } from '../../../store/read/deflating.ts';
+import { makeQueuedDeflate } from '../../../store/read/blocks-task.ts';
 import { bodyOfText, pageMemory } from '../../../store/read/growing-body.ts';
 import { isSent, type Lane, type ReadCaller } from '../../../store/read/lanes.ts';
 import type { StatementRequest, StatementResult, Steps } from '../../../store/read/read-steps.ts';
@@ -13,8 +13,7 @@ import {
   taskSteps,
 } from '../../../store/read/read-task.ts';
 import type { Row } from '../../../store/session.ts';
-import { UnconfirmedLook } from '../../../store/state/known-state.ts';
-import type { LiveModel } from '../../../store/state/live-model.ts';
+import { type LiveModel, UnconfirmedLook } from '../../../store/state/live-model.ts';
 import { LookChanged, type ReadOptions } from '../../../store/store.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import type { Lanes } from '../connection/connect.ts';
@@ -28,8 +27,14 @@ import {
   SNAPSHOT,
 } from '../connection/session.ts';
 import type { ReadServers } from '../standbys/read-servers.ts';
-import type { LiveState } from './live-state.ts';
-import { parseLookText, parseReport, SELECT_LOOK, type ServerReport, withLookRow } from './look-row.ts';
+import {
+  type LiveState,
+  parseLookText,
+  parseReport,
+  SELECT_LOOK,
+  type ServerReport,
+  withLookRow,
+} from './live-state.ts';
 import { readTexts } from './texts.ts';
 
 /** What reads of records need. */
@@ -123,7 +128,7 @@ async function readOneStatement<T>(
   return { seen: parseReport(look), asked, result };
 }
 
-/** The state query that is added to a statement (look-row.ts). */
+/** The state query that is added to a statement (live-state.ts). */
 interface LookQuery extends Pick<ReadParameters, 'tokenHash' | 'keyRow'> {
   readonly saw: (row: Row | undefined) => void;
 }
@@ -217,10 +222,7 @@ export async function readSnapshot<T>(
   }
 }
 
-/**
- * Reads with several statements. The statements that begin and end the transaction are pipelined with them, so that they cost no
- * round trips.
- */
+/** Reads with several statements; those that begin and end the transaction are pipelined, and cost no round trips. */
 export async function readInTransaction<T>(
   loan: Loan,
   { tokenHash }: ReadParameters,

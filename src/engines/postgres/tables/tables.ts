@@ -18,7 +18,7 @@ import {
 import { type StoreModel, storedLayouts } from '../../../compile/model.ts';
 import type { Field } from '../../../dictionary/index.ts';
 import type { ViewState } from '../../../store/check/table-faults.ts';
-import type { Columns, ColumnsOf } from '../../../store/copy/raw-tables.ts';
+import type { Columns, ColumnsOf } from '../../../store/copy/copy-store.ts';
 import type { Session } from '../../../store/session.ts';
 import type { ServerSession } from '../connection/session.ts';
 import { COLUMN_TYPES, isPartitioned } from '../dialect.ts';
@@ -113,10 +113,7 @@ export async function applyTables(
   for (const layout of layouts) await recreateView(session, model, layout, catalog);
 }
 
-/**
- * Adds what a newer profile or a newer version of plat needs: tables, columns, parts of texts and indexes. Rows are never
- * rewritten.
- */
+/** Adds what a newer profile or plat needs: tables, columns, parts of texts, indexes. Rows are never rewritten. */
 async function extendTables(
   session: ServerSession,
   catalog: Catalog,
@@ -149,10 +146,7 @@ async function extendTables(
   }
 }
 
-/**
- * Fills new columns of a search table, and drops columns that its layout no longer has. The table itself is not recreated: a reader
- * with an older snapshot would find a new table empty.
- */
+/** Fills new columns of a search table, and drops old ones; an older snapshot would find a new table empty. */
 async function extendSearchTable(
   session: ServerSession,
   before: Catalog,
@@ -256,10 +250,7 @@ const createViewStatement = (
   parts: [`CREATE OR REPLACE VIEW "${viewName}" AS ${viewSelection(model, layout, first)}`],
 });
 
-/**
- * Whether the view has the expected definition. The server stores a normalized definition, so it is compared with that of a
- * temporary view.
- */
+/** Whether the view is as expected: servers normalize definitions, so that of a temporary view is the comparison. */
 export async function viewState(
   session: Session,
   model: StoreModel,

@@ -27,10 +27,7 @@ const takesCopies = (connection: Connection): connection is Connection & CopyCon
 /** The number of characters to send at once: slightly more than the socket buffers, so that the server never waits. */
 const CHUNK = 256 * 1024;
 
-/**
- * Sends rows to a table with COPY, the fastest way to load them. The rows are generated in chunks, while the server stores the
- * previous ones.
- */
+/** Sends rows to a table with COPY, the fastest way; chunks are generated while the server stores the previous ones. */
 export function copyIn(
   session: ServerSession,
   table: string,

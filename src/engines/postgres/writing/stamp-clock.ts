@@ -1,8 +1,13 @@
 /** The clock that assigns timestamps in a store on a server. */
 
 import { type Clock, systemClock } from '../../../shared/clock.ts';
-import type { ClockTrust, StoredTime } from '../../../store/time/clock-jump.ts';
-import { NOTHING_STORED, type StoreClock, storeClock } from '../../../store/time/store-clock.ts';
+import {
+  type ClockTrust,
+  NOTHING_STORED,
+  type StoreClock,
+  type StoredTime,
+  storeClock,
+} from '../../../store/time/store-clock.ts';
 
 /** The server's clock, which all processes share, or one that is passed in. The clock of this machine is not used. */
 export interface ServerClock extends StoreClock {
@@ -16,9 +21,7 @@ export interface ServerClock extends StoreClock {
   readonly recordReading: (milliseconds: number, epoch: string, held: StoredTime, age?: number) => boolean;
 }
 
-/**
- * Milliseconds after which a response no longer counts as a reading of the server's clock; the previous reading stays in effect.
- */
+/** Milliseconds after which a response is no reading of the server's clock: the previous reading stays in effect. */
 const FRESH_READING = 10;
 
 /** Milliseconds by which a clock may differ from the expected time without counting as having been set. */

@@ -12,7 +12,7 @@ import {
   type SourceFacts,
 } from '../answer.ts';
 import { ACCOUNTS, type Capabilities, type ForeignField, isForeign, type Source } from '../source.ts';
-import { CustomNames, declaredFields, listedFields } from './custom-fields.ts';
+import { CustomNames, declaredFields, listedFields } from './native-json.ts';
 import { nativeSource, readResults } from './native-source.ts';
 
 interface DiscoverNativeOptions extends DiscoveryOptions {

@@ -26,8 +26,13 @@ import {
   type Walk,
   type WalkPosition,
 } from '../source.ts';
-import type { CustomNames } from './custom-fields.ts';
-import { accountItem, listingJson, nativeToReso, resourceOfAccount } from './native-json.ts';
+import {
+  accountItem,
+  type CustomNames,
+  listingJson,
+  nativeToReso,
+  resourceOfAccount,
+} from './native-json.ts';
 
 interface NativeSourceOptions extends SourceOptions {
   readonly customNames: CustomNames;

@@ -66,10 +66,7 @@ function absolute(link: unknown, url: string, root: string): string | undefined 
 const MOST_RECORDS = 10_000;
 const MOST_PAGES = 250;
 
-/**
- * A list that is read to its end, such as the sub-resources of a listing or a few pending records. It grows as long as its pages
- * are new, up to a limit.
- */
+/** A list collected to its end: sub-resources of a listing, pending records. Pages must be new, and have a limit. */
 export class ShortList {
   readonly #name: string;
   readonly #seen = new SeenTexts();

@@ -60,10 +60,7 @@ const memberOf = (type: string): string | undefined => /^Collection\((.+)\)$/.ex
 /** Caches the last parsed text: the metadata of a source is requested repeatedly, and is usually unchanged. */
 let last: { readonly xml: string; readonly metadata: SourceMetadata | undefined } | undefined;
 
-/**
- * Reads CSDL in XML (OData CSDL 4.0 and 4.01).
- * @returns undefined for any other text
- */
+/** Reads CSDL in XML (OData CSDL 4.0 and 4.01). @returns undefined for any other text */
 export function parseMetadata(xml: string): SourceMetadata | undefined {
   if (last?.xml !== xml) last = { xml, metadata: parseCsdl(xml) };
   return last.metadata;

@@ -1,7 +1,4 @@
-/**
- * A RESO Web API server as a source (specification 4.2, 4.4), from servers with the fewest features to plat itself. This module
- * knows nothing about the copy.
- */
+/** A RESO Web API server as a source (specification 4.2, 4.4), however few features it has. It knows no copy. */
 import type { Resource } from '../../../dictionary/index.ts';
 import { skipTokenOf } from '../../../query/skip-token.ts';
 import { jsonOf } from '../../../records/nesting.ts';
