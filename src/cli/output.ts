@@ -3,7 +3,14 @@ import { type ErrorCode, PlatError, platError } from '../errors/index.ts';
 import { RequestFailure } from '../replica/http/failure.ts';
 import { messageOf } from '../shared/error-code.ts';
 import { LeaseLost } from '../store/checkpoint/checkpoints.ts';
-import { escapeControls, reportLines, writeAndWait, writeJson, writeLines } from './terminal.ts';
+import {
+  escapeControls,
+  reportLines,
+  wasStdoutClosed,
+  writeAndWait,
+  writeJson,
+  writeLines,
+} from './terminal.ts';
 
 /** The exit codes of docs/commands.md. */
 export const EXIT = { done: 0, failed: 1, wrongUse: 2, differs: 3 } as const;
@@ -24,6 +31,8 @@ interface UndeliveredSecret {
   readonly undone: string;
   /** What is left to do if `undo` fails, such as `revoke it with "plat key revoke k_1"`. */
   readonly left: string;
+  /** Whether the command then serves, also without a stdout: it may have been started in the background. */
+  readonly serves?: boolean;
 }
 
 /**
@@ -33,9 +42,10 @@ interface UndeliveredSecret {
  */
 export async function printSecret(
   output: Parameters<typeof writeAndWait>[0],
-  { what, undo, undone, left }: UndeliveredSecret,
+  { what, undo, undone, left, serves = false }: UndeliveredSecret,
 ): Promise<void> {
   try {
+    if (!serves && wasStdoutClosed()) throw new Error('it is closed');
     await writeAndWait(output);
   } catch (error) {
     const outcome = await undo().then(

@@ -86,6 +86,7 @@ export function defineDemo(demo: Command): void {
         undo: () => Promise.all([revokeKeys(store), service.close()]),
         undone: 'they are revoked',
         left: 'the next start revokes them',
+        serves: true,
       });
       if (market !== undefined) await keepChanging(market, settings.changesPerMinute, shutdown.signal);
       await shutdown.asked;
