@@ -187,7 +187,7 @@ export async function applyConfig(command: Command, createsMissing = false): Pro
       );
     }
     if (requiredOptions.has(each) && command.getOptionValue(name) === undefined) {
-      const places = `${each.envVar} in the environment and "${name}" in plat.config.json do as well`;
+      const places = `${each.envVar} in the environment and "${name}" in plat.config.json also set it`;
       throw platError('usage', { reason: `${each.flags} is missing; ${places}.` });
     }
   }

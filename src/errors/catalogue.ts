@@ -138,7 +138,7 @@ export const catalogue = {
   preconditionFailed: kind(
     412,
     1053,
-  )(() => 'What is requested has another version than the one in If-Match.'),
+  )(() => 'The requested resource has another version than the one in If-Match.'),
   rangeOutside: kind(
     416,
     1053,

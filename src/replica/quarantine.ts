@@ -159,4 +159,4 @@ async function retryEntry(
 }
 
 const NOT_REQUESTABLE =
-  'The source cannot be asked for it by a key; "plat replicate --refresh" reads everything again';
+  'The record cannot be requested from the source by key; "plat replicate --refresh" reads everything again';

@@ -231,7 +231,7 @@ const followingStatus = (
 export function staleness(schedule: Schedule, now: number, level?: number): string | undefined {
   const { update, purge, downloaded } = schedule;
   if (update !== undefined && level !== undefined && now - level <= UPDATE_LIMIT) return undefined;
-  if (update === undefined) return 'the initial download is not done';
+  if (update === undefined) return 'the initial download is not complete';
   if (update - now > AHEAD_LIMIT) return `the last update lies ${hours(update - now)} in the future`;
   if (now - update > UPDATE_LIMIT) return `the last update was ${hours(now - update)} ago`;
   const since = purge ?? downloaded;

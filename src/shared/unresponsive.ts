@@ -40,7 +40,7 @@ export function startWatchdog(
       setImmediate(() => {
         if (ended) return;
         if (heard) timer.refresh();
-        else stream.destroy(new UnresponsiveError(`Nothing was heard from the server for ${patience} ms`));
+        else stream.destroy(new UnresponsiveError(`The server has sent nothing for ${patience} ms`));
       });
     }, patience);
   };

@@ -66,12 +66,12 @@ function addressOf({ url, privateHosts }: NewWebhook): string {
   }
   if (address.username !== '' || address.password !== '') {
     throw usageError(
-      'The address of a webhook carries no password; a token of the receiver is given with --bearer.',
+      'The address of a webhook must not contain a password; --bearer takes a token of the receiver.',
     );
   }
   if (address.protocol === 'http:' && !privateHosts) {
     throw usageError(
-      `${url} is not encrypted; only a host of a private network (--private-hosts) may be addressed by http.`,
+      `${url} is not encrypted; only hosts in a private network (--private-hosts) may use http.`,
     );
   }
   address.hash = '';

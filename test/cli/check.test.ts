@@ -42,7 +42,7 @@ test('a repair creates missing tables anew, and names those whose content is los
   damage(at, 'DROP TABLE plat_keys', 'DROP TABLE plat_counters', 'DROP TABLE property_search');
   const repaired = await at.run(['check', '--store', 'm.db', '--repair']);
   assert.match(repaired.out, /^m\.db: nothing is wrong, \d+ rows read\n$/);
-  assert.equal(repaired.err, 'm.db: there is no table plat_keys; it is created anew, without its content\n');
+  assert.equal(repaired.err, 'm.db: there is no table plat_keys; it is recreated without its content\n');
   assert.deepEqual(JSON.parse(await at.done(['key', 'list', '--store', 'm.db', '--json'])), []);
   damage(at, 'DROP TABLE media_records');
   const torn = await at.run(['check', '--store', 'm.db', '--repair']);
@@ -201,7 +201,7 @@ test('check names invalid notes on a source, and --refresh recreates them', asyn
   for (const name of Object.keys(notes)) {
     assert.match(
       found.out,
-      new RegExp(`^feed: what it keeps of a source as "${name}" is no[^\\n]*--refresh`, 'm'),
+      new RegExp(`^feed: the note "${name}" of the checkpoint is no[^\\n]*--refresh`, 'm'),
     );
   }
   const refused = await at.run(['replicate', ...options]);

@@ -370,7 +370,7 @@ test('a child without its parent is stored and reported, and becomes visible wit
   ]);
   assert.deepEqual(
     [code, err],
-    [0, 'rooms.ndjson: 1 records name a parent that is not stored; they are kept until it comes\n'],
+    [0, 'rooms.ndjson: 1 records name a parent that is not stored; they are kept until it arrives\n'],
   );
   const orphans = async (): Promise<number> => {
     const { resources } = JSON.parse(await at.done(['status', '--store', 'm.db', '--json']));
@@ -404,7 +404,7 @@ test('timestamps and agent and office values of the input are ignored, and repor
   assert.deepEqual((await at.exported('m.db', 'Property'))[0], stored, 'they are not part of the content');
   assert.match(
     await at.done(['status', '--store', 'm.db']),
-    /^ListAgentKey: 1 keys in 2 listings name no record$/m,
+    /^ListAgentKey: 1 keys in 2 listings refer to no record$/m,
   );
 });
 
@@ -546,7 +546,7 @@ test('a medium of two listings is reported with both of them; --strict rejects t
   );
   assert.match(
     err,
-    /^b\.ndjson: warning, 2 records are under two others, and kept by the later one: Media M1 \(Property B, now Property A\), Media M3 \(Property B, now Property C\)$/m,
+    /^b\.ndjson: warning, 2 records are in two parent records, and remain in the later one: Media M1 \(Property B, now Property A\), Media M3 \(Property B, now Property C\)$/m,
   );
   await at.done(['import', '--store', 's.db', 'a.ndjson']);
   const strict = await run(at, ['import', '--store', 's.db', '--strict', 'b.ndjson']);

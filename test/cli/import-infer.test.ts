@@ -81,7 +81,7 @@ test('--infer drafts the fields that the dictionary does not have into the confi
   );
   assert.deepEqual(config(at), { dictionary: { customFields: DRAFTED, lookups: LOOKUPS } });
   const shown = err.split('\n');
-  assert.equal(shown[1], 'plat.config.json: 11 fields are declared now that the dictionary does not have:');
+  assert.equal(shown[1], 'plat.config.json: 11 fields that the dictionary does not have are now declared:');
   assert.match(shown[2] ?? '', /^ {2}Property\.Local_Color {2,}string {2,}lookup: Blue, Green, Red$/);
   assert.equal(
     shown[13],
@@ -185,7 +185,7 @@ test('--extra-fields keep declares fields in the store only; names that mean ano
     [
       0,
       [
-        'm.db: 2 fields are declared now that the dictionary does not have:',
+        'm.db: 2 fields that the dictionary does not have are now declared:',
         '  Property.Local  string',
         '  Property.MLS    integer, "MLS #" in the files',
         '',

@@ -106,7 +106,7 @@ test('wrong usage is reported before anything is stored: exit code 2', async (t)
     [['import', '--store', 'no/m.db', 'good.ndjson'], 'There is no folder no to write no/m.db to.'],
     [
       ['import', 'good.ndjson'],
-      '--store <store> is missing; PLAT_STORE in the environment and "store" in plat.config.json do as well.',
+      '--store <store> is missing; PLAT_STORE in the environment and "store" in plat.config.json also set it.',
     ],
   ];
   const answers = await Promise.all(cases.map(([args]) => at.run(args)));

@@ -379,7 +379,7 @@ test('invalid keys are rejected', async (t) => {
       [
         2,
         '',
-        'plat: --name <name> is missing; PLAT_NAME in the environment and "name" in plat.config.json do as well.',
+        'plat: --name <name> is missing; PLAT_NAME in the environment and "name" in plat.config.json also set it.',
       ],
       [1, '', 'plat: There is no key k1.'],
       [2, '', 'plat: --overlap is long, which is not a duration; write 90s, 15m, 24h or 7d.'],

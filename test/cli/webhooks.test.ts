@@ -52,7 +52,7 @@ test('a service delivers to webhooks that another process creates, tests, pauses
   const refused = await at.run(['webhook', 'create', ...store, '--url', `${url}/`]);
   assert.match(
     refused.err,
-    /is not encrypted; only a host of a private network \(--private-hosts\) may be addressed by http/,
+    /is not encrypted; only hosts in a private network \(--private-hosts\) may use http/,
   );
   const unknown = await at.run([
     'webhook',

@@ -56,7 +56,7 @@ test('a source without epochs that was restored from a backup is detected by its
   const [{ reason } = { reason: '' }, ...others] = replica.reported('refresh');
   assert.match(
     reason,
-    /^the source went back in time, as one that was restored from a backup: Property 1003 is of 2026-\S+ and was of 2026-\S+$/,
+    /^the source went back in time, as after a restore from a backup: Property 1003 has the timestamp 2026-\S+, and had 2026-\S+$/,
   );
   assert.deepEqual(others, []);
   assert.deepEqual(await prices(), atSource());
@@ -136,7 +136,7 @@ test('records that keep changing back and forth are reported and fail the probe,
   const [doubt] = replica.reported('doubt');
   assert.match(
     doubt?.reason ?? '',
-    /That happened before within a day; "plat replicate --refresh" reads everything again\.$/,
+    /This has happened before within a day; "plat replicate --refresh" reads everything again\.$/,
   );
   const [trouble] = (await replica.status()).troubles;
   assert.deepEqual([trouble?.step, trouble?.lasting, trouble?.reason], ['source', true, doubt?.reason]);
@@ -163,7 +163,7 @@ for (const kind of ['reso', 'native'] as const) {
     await replica.replicate();
     assert.deepEqual(
       replica.reported('refresh').map(({ reason }) => reason),
-      ['the source went back in time, as one that was restored from a backup'],
+      ['the source went back in time, as after a restore from a backup'],
     );
     assert.deepEqual(
       await replica.keys('Property'),

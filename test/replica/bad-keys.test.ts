@@ -47,7 +47,7 @@ const sets: readonly (readonly [string, readonly number[], Reply & { readonly re
   [
     'one listing gives no list',
     [17],
-    { ...json({ value: {} }), reason: 'answered without a list of records' },
+    { ...json({ value: {} }), reason: 'responded without a list of records' },
   ],
 ];
 for (const [what, numbers, { reason, ...reply }] of sets) {
@@ -191,7 +191,7 @@ test('a record whose key is a fraction, true or an object is quarantined, and st
   assert.deepEqual(
     (await replica.quarantine()).map(([, , reason]) => reason).toSorted(),
     ['1.00000000000000000001', '1.5', 'true', '{"a":1}'].map(
-      (key) => `ListingKey is ${key}, which is no key`,
+      (key) => `ListingKey is ${key}, which is not a key`,
     ),
   );
 });

@@ -47,7 +47,7 @@ test('HTML in place of JSON: after all attempts the error quotes it, stored page
     replica.replicate(),
     failed(
       'transient',
-      `${server.root}Property?$skiptoken=8 did not answer with JSON but with text/html: "<html>Down for maintenance</html>"`.replace(
+      `${server.root}Property?$skiptoken=8 did not respond with JSON but with text/html: "<html>Down for maintenance</html>"`.replace(
         '?$skiptoken=8',
         '?%24top=1000&%24skiptoken=8',
       ),
@@ -84,7 +84,7 @@ test('JSON without a list of records is an error', async (t) => {
     replica.replicate(),
     failed(
       'transient',
-      /^http:\/\/127\.0\.0\.1:\d+\/odata\/Property\?\$top=10&\$select=ListingKey answered without a list of records$/,
+      /^http:\/\/127\.0\.0\.1:\d+\/odata\/Property\?\$top=10&\$select=ListingKey responded without a list of records$/,
     ),
   );
 });
@@ -148,7 +148,7 @@ test('native: a response without D.Results is an error', async (t) => {
     replica.replicate(),
     failed(
       'transient',
-      `${server.root}listings?_select=ListingKey&_limit=10&_skiptoken= answered without D.Results`,
+      `${server.root}listings?_select=ListingKey&_limit=10&_skiptoken= responded without D.Results`,
     ),
   );
 });
@@ -160,7 +160,7 @@ test('native: a success that is none is an error with the code and the message o
   const rejects = async (facts: object, why: string): Promise<void> => {
     const unable = json({ D: { Success: false, ...facts } });
     server.intercept = ({ path }) => (path === '/v1/accounts' ? unable : undefined);
-    const message = `${server.root}accounts?_limit=10&_skip=0 answered without D.Results (${why})`;
+    const message = `${server.root}accounts?_limit=10&_skip=0 responded without D.Results (${why})`;
     await assert.rejects(replica.replicate(), { kind: 'transient', message });
   };
   await rejects(
@@ -532,7 +532,7 @@ test('100 MB pages however few records are requested: a clear error', async (t) 
   server.intercept = (seen) => (pageOf(seen) === undefined ? undefined : { body: LARGE });
   await assert.rejects(
     replica.replicate({ pageSize: 8 }),
-    failed('too-large', 'The answer has 100000000 bytes or more, and 33554432 are read'),
+    failed('too-large', 'The response has at least 100000000 bytes; plat reads at most 33554432'),
   );
 });
 
@@ -599,7 +599,7 @@ test('redirects to other hosts: the token is never sent there, and the error nam
     pageOf(seen) === 1 ? { status: 307, headers: { location: `${other.origin}/steal` } } : undefined;
   await assert.rejects(
     replica.replicate(),
-    failed('refused', `The source redirects to ${other.origin}, which is not where the token is for`),
+    failed('refused', `The source redirects to ${other.origin}, which is not the origin of the token`),
   );
   assert.equal(other.seen.length, 0);
   assert.deepEqual(await replica.keys('Property'), keysUpTo(4), 'pages read before are stored');

@@ -199,7 +199,7 @@ const tooLargeWith =
 
 const isExpanded = (url: string): boolean => !url.includes('$digests') && /[?&](?:\$|%24|_)expand=/.test(url);
 const REFUSED_SIZE =
-  /^The source cannot return (?:the record|its sub-resources): The answer has \d+ bytes or more, and 33554432 are read$/;
+  /^The source cannot return (?:the record|its sub-resources): The response has at least \d+ bytes; plat reads at most 33554432$/;
 
 interface Heavy {
   readonly kind: 'reso' | 'native';

@@ -361,7 +361,7 @@ describe('rights', () => {
         [10, 20],
       );
       assert.deepEqual(replica.reported('refresh'), [
-        { reason: 'the source shows something else than before' },
+        { reason: 'the source shows other fields or records than before' },
       ]);
     });
   }
@@ -426,7 +426,7 @@ describe('lock', () => {
 describe('freshness', () => {
   const now = Date.parse('2026-06-02T12:00:00Z');
   const CASES: readonly [string, Parameters<typeof staleness>[0], string | undefined][] = [
-    ['nothing done yet', {}, 'the initial download is not done'],
+    ['nothing done yet', {}, 'the initial download is not complete'],
     ['all done just now', { update: now, purge: now }, undefined],
     ['an update an hour ago', { update: now - HOUR, purge: now }, undefined],
     [
@@ -565,7 +565,7 @@ describe('freshness', () => {
         '503: down',
         '401: Who are you?',
         '403: Not you',
-        'The source redirects to https://elsewhere.example, which is not where the token is for',
+        'The source redirects to https://elsewhere.example, which is not the origin of the token',
         '404: gone',
         '410: gone for good',
       ],

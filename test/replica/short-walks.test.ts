@@ -47,7 +47,7 @@ for (const key of [null, '']) {
     assert.equal(await replica.replicate({ step: 'purge', force: true }), 'unsure');
     assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
     assert.deepEqual(replica.reported('unsure'), [
-      { resource: 'Property', reason: 'a row came without its key' },
+      { resource: 'Property', reason: 'a row arrived without its key' },
     ]);
     assert.equal((await replica.status()).lastPurge, undefined, 'the purge stays due');
   });

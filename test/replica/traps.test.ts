@@ -692,7 +692,7 @@ describe('TRAP 12: "********" means hidden', () => {
     clock.advance(600 * SECOND);
     await replica.replicate();
     assert.deepEqual(replica.reported('refresh'), [
-      { reason: 'fields were masked that are open now, or the other way round' },
+      { reason: 'fields that were masked are readable now, or vice versa' },
     ]);
     assert.deepEqual(
       (await replica.rows('Property')).map(({ PrivateRemarks }) => PrivateRemarks),

@@ -34,9 +34,7 @@ export function defineCheck(check: Command): void {
         const lost = await withProgress(`Repairing ${store.name}`, undefined, (progress) =>
           repairStore(store, rowProgress(progress)),
         );
-        reportLines(
-          lost.map(({ what }) => `${store.name}: ${what}; it is created anew, without its content`),
-        );
+        reportLines(lost.map(({ what }) => `${store.name}: ${what}; it is recreated without its content`));
       }
       const found = await withProgress(`Checking ${store.name}`, undefined, (progress) =>
         writeFaults(store, progress, json),

@@ -116,7 +116,7 @@ export function defineExport(exporting: Command): void {
     if (resource === undefined && declarations !== true) {
       throw platError('usage', {
         reason:
-          '--resource <name> is missing, or --declarations; PLAT_RESOURCE in the environment and "resource" in plat.config.json do as well.',
+          '--resource <name> is missing, or --declarations; PLAT_RESOURCE in the environment and "resource" in plat.config.json also set it.',
       });
     }
     if (out !== undefined) mustBeReplaceable(out);

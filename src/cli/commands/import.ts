@@ -173,12 +173,14 @@ function reportFile(report: FileReport): void {
   if (unwritten !== undefined) reportLines(`${file}: ${unwrittenText(unwritten)}`);
   if (duplicates > 0) reportLines(`${file}: ${duplicates} keys occur more than once; the last record counts`);
   if (orphans > 0)
-    reportLines(`${file}: ${orphans} records name a parent that is not stored; they are kept until it comes`);
+    reportLines(
+      `${file}: ${orphans} records name a parent that is not stored; they are kept until it arrives`,
+    );
   if (taken > 0) {
     const named = takings.map(({ child, from, by }) => `${child} (${from}, now ${by})`).join(', ');
     const more = taken > takings.length ? `, and ${taken - takings.length} more` : '';
     reportLines(
-      `${file}: warning, ${taken} records are under two others, and kept by the later one: ${named}${more}`,
+      `${file}: warning, ${taken} records are in two parent records, and remain in the later one: ${named}${more}`,
     );
   }
   for (const [why, fields] of Object.entries(ignored))

@@ -35,7 +35,7 @@ export function defineRestore(restore: Command): void {
     }
     if (address.engine === 'postgres') {
       const reason =
-        'A store on a server is brought back by what the server has (point-in-time recovery, pg_restore), or by "plat copy --from FILE --to STORE" into an empty schema. Then "plat restore --store STORE --new-epoch" tells replicas of it.';
+        'Restore a store on a server with the tools of the server (point-in-time recovery, pg_restore), or with "plat copy --from FILE --to STORE" into an empty schema. Then "plat restore --store STORE --new-epoch" tells replicas of it.';
       throw platError('usage', { reason });
     }
     if (file === undefined) throw platError('usage', { reason: 'restore requires the FILE of a backup.' });

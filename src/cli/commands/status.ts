@@ -33,7 +33,7 @@ function statusText(status: StoreStatus, keys: number): string[] {
     each.lastModification ?? '-',
   ]);
   const links = status.danglingLinks.map(
-    ({ link, keys: count, listings }) => `${link}: ${count} keys in ${listings} listings name no record`,
+    ({ link, keys: count, listings }) => `${link}: ${count} keys in ${listings} listings refer to no record`,
   );
   const { partitions, changes } = status;
   const known = changes.since === 0 ? '' : `, as they were written since ${changes.since}`;

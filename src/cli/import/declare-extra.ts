@@ -56,7 +56,7 @@ export async function declareExtraFields(
   const where = configuration ?? store.name;
   if (drafts.length > 0) {
     reportLines([
-      `${where}: ${drafts.length} ${drafts.length === 1 ? 'field is' : 'fields are'} declared now that the dictionary does not have:`,
+      `${where}: ${drafts.length} ${drafts.length === 1 ? 'field that the dictionary does not have is' : 'fields that the dictionary does not have are'} now declared:`,
       ...table(drafts.map(rowOf)).map((row) => `  ${row}`),
     ]);
   }

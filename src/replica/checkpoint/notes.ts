@@ -185,8 +185,8 @@ const BY_WORD = new Map<string, Shape<unknown>>(Object.entries({ ...OF_COLLECTIO
 const shapeOf = (name: string): Shape<unknown> | undefined => BY_WORD.get(name.split(' ', 1)[0] ?? '');
 
 const unreadable = (name: string, value: unknown): string => {
-  const what = value instanceof UnreadableState ? 'not JSON' : 'not what plat writes there';
-  return `what it keeps of a source as "${name}" is ${what} ("plat replicate --refresh" recreates it)`;
+  const what = value instanceof UnreadableState ? 'not JSON' : 'not in the format that plat writes';
+  return `the note "${name}" of the checkpoint is ${what} ("plat replicate --refresh" recreates it)`;
 };
 
 /** The names of the unreadable notes, each with the reason. */

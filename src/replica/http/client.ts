@@ -240,13 +240,13 @@ export class SourceClient {
         // For an error, only the status matters, even if its body is too large.
         if (!isSuccess(response)) break;
         const bytes = isTooLarge ? declared : content.bytes;
-        const reason = `The answer has ${bytes} bytes or more, and ${largest} are read`;
+        const reason = `The response has at least ${bytes} bytes; plat reads at most ${largest}`;
         throw new RequestFailure('too-large', reason, { status: response.status });
       }
       parts.push(chunk);
     }
     if (isSuccess(response) && !encoded && Number.isFinite(declared) && content.bytes < declared) {
-      throw new RequestFailure('transient', `The answer ended after ${content.bytes} of ${declared} bytes`);
+      throw new RequestFailure('transient', `The response ended after ${content.bytes} of ${declared} bytes`);
     }
     return decodeText(Buffer.concat(parts), response.headers['content-type']);
   }

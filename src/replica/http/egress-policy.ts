@@ -34,7 +34,7 @@ export function redirectTarget(root: URL, from: string, location: string): strin
   const { protocol, hostname } = new URL(origin);
   const isSecured = root.protocol === 'http:' && protocol === 'https:' && hostname === root.hostname;
   const hint = isSecured ? `; --from ${origin}${root.pathname} may be its address` : '';
-  const reason = `The source redirects to ${origin}, which is not where the token is for${hint}`;
+  const reason = `The source redirects to ${origin}, which is not the origin of the token${hint}`;
   throw new RequestFailure('refused', reason);
 }
 
@@ -42,7 +42,7 @@ export function redirectTarget(root: URL, from: string, location: string): strin
 export function assertOrigin(root: URL, address: string): void {
   const { origin, username, password } = new URL(address);
   if (origin === root.origin && username === '' && password === '') return;
-  throw new RequestFailure('refused', `${origin} is not where the token is for`);
+  throw new RequestFailure('refused', `${origin} is not the origin of the token`);
 }
 
 /** What a request may connect to: hosts of the public internet only, or hosts of private networks as well. */

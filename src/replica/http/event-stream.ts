@@ -110,7 +110,10 @@ async function withIdleTimeout<T>(
   const came = new AbortController();
   const late = clock.sleep(idleTimeout, AbortSignal.any([came.signal, signal])).then(() => {
     if (signal.aborted) throw stopped();
-    throw new RequestFailure('transient', `Nothing came for ${idleTimeout / 1000} s, not even a heartbeat`);
+    throw new RequestFailure(
+      'transient',
+      `Nothing arrived for ${idleTimeout / 1000} s, not even a heartbeat`,
+    );
   });
   late.catch(() => undefined); // it may fail after the timeout
   coming.catch(() => undefined);

@@ -86,7 +86,7 @@ export const isServerError = ({ kind, status = 0 }: RequestFailure): boolean =>
  * The messages of network errors when a source is too slow, or when a response is cut off, which a proxy that limits its size may
  * do.
  */
-const SLOW_OR_CUT = /TIMEOUT|UND_ERR_SOCKET|Z_BUF_ERROR|The answer ended after/;
+const SLOW_OR_CUT = /TIMEOUT|UND_ERR_SOCKET|Z_BUF_ERROR|The response ended after/;
 
 /**
  * Whether a smaller request may succeed, because this one took too long, or was too much for the consumer, the server or a proxy.

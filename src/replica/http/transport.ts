@@ -120,7 +120,7 @@ export function networkTransport(
 
 /** Ends a response that arrives too slowly, even if its chunks decode to nothing. */
 function endAfter(body: Readable, longest: number): void {
-  const late = Object.assign(new Error(`The answer was not at its end after ${longest / 1000} s`), {
+  const late = Object.assign(new Error(`The response was not complete after ${longest / 1000} s`), {
     code: 'ANSWER_TIMEOUT',
   });
   const timer = setTimeout(() => body.destroy(late), longest).unref();

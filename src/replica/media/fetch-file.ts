@@ -48,7 +48,7 @@ export async function fetchFile<T>(
     const type = headers['content-type'] ?? 'application/octet-stream';
     if (file.isImage && NO_IMAGE.test(type)) {
       await withRequestFailure(beginningOf(response));
-      throw new RequestFailure('rejected', `${type} came, and no image`);
+      throw new RequestFailure('rejected', `the response is ${type} instead of an image`);
     }
     return await take(pace.counted(body), type);
   } catch (error) {
@@ -128,7 +128,10 @@ function watchPace(clock: Clock, outer: AbortSignal) {
       await clock.sleep(WINDOW, ended.signal);
       if (ended.signal.aborted) return;
       if (bytes - before >= LEAST && elapsed < LONGEST) continue;
-      failure = new RequestFailure('transient', `It came too slowly: ${bytes} bytes in ${elapsed / 1000} s`);
+      failure = new RequestFailure(
+        'transient',
+        `The file arrived too slowly: ${bytes} bytes in ${elapsed / 1000} s`,
+      );
       slow.abort(failure);
       return;
     }

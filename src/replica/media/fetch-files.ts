@@ -241,7 +241,7 @@ async function fetchRound(copy: Copy, folder: MediaFolder, total: number): Promi
       hosts.recordDelivery(host, clock.now() - begun);
       // The last other record with the same content may have been deleted in the meantime, and the content with it.
       if (!(await folder.has(file))) {
-        giveUp(job, new RequestFailure('transient', 'The file was taken away again'));
+        giveUp(job, new RequestFailure('transient', 'The file was deleted again'));
         return;
       }
       report({ kind: 'media', key: mediaKey, state: 'stored' });

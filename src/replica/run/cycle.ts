@@ -17,8 +17,8 @@ const MOST_REFRESHES = 3;
 /** The minimum milliseconds between two full downloads because records went back in time. */
 const BACK_EVERY = 20 * 3_600_000;
 
-const SHOWS_ELSE = 'the source shows something else than before';
-const WENT_BACK = 'the source went back in time, as one that was restored from a backup';
+const SHOWS_ELSE = 'the source shows other fields or records than before';
+const WENT_BACK = 'the source went back in time, as after a restore from a backup';
 
 /** The collections of listings, and those of agents and offices. */
 export const collectionsOf = ({ feed }: Copy) => ({
@@ -125,10 +125,10 @@ async function refreshIfWentBack(copy: Copy, collections: readonly string[]): Pr
     const found = await checkpoint.fetchInTurn(collection, () => findOlderRecord(copy, collection));
     if (found === undefined) continue;
     const { key, was, is } = found;
-    const words = `${WENT_BACK}: ${collection} ${key} is of ${is} and was of ${was}`;
+    const words = `${WENT_BACK}: ${collection} ${key} has the timestamp ${is}, and had ${was}`;
     const now = environment.clock.now();
     if (dueAt(checkpoint.get('wentBack'), BACK_EVERY, now) > now) {
-      const reason = `${words}. That happened before within a day; "plat replicate --refresh" reads everything again.`;
+      const reason = `${words}. This has happened before within a day; "plat replicate --refresh" reads everything again.`;
       await recordTrouble(store, name, 'source', new Error(reason), now);
       copy.report({ kind: 'doubt', reason });
       return;

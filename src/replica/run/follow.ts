@@ -272,7 +272,7 @@ const UNREPORTED = 1;
 const LASTING = 6;
 
 /** Why a chain of changes has ended. */
-const BROKEN = 'the source no longer knows the changes since';
+const BROKEN = 'the source no longer has the changes since the last position';
 
 interface MethodFailure {
   readonly failures: number;

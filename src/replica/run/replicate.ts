@@ -194,7 +194,7 @@ async function run(
   }
   onOpened();
   try {
-    if (once.refresh) await refreshUntrusted(copy, 'it was asked for');
+    if (once.refresh) await refreshUntrusted(copy, 'it was requested');
     once.refresh = false;
     if (session.watch !== true) return await replicateOnce(copy, scoped);
     const reviews = new PromiseQueue();

@@ -49,7 +49,7 @@ export function readJson({ text, headers, url }: SourceResponse): JsonObject {
   if (/json/i.test(type)) throw faultWith200(`${url} responded with invalid JSON: ${syntaxError(text)}`);
   throw new RequestFailure(
     'transient',
-    `${url} did not answer with JSON but with ${type}: ${quotedText(text)}`,
+    `${url} did not respond with JSON but with ${type}: ${quotedText(text)}`,
   );
 }
 

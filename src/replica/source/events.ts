@@ -28,7 +28,10 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
     });
     const type = headers['content-type'] ?? 'no content type';
     if (!type.startsWith('text/event-stream')) {
-      throw new RequestFailure('rejected', `The stream of changes was answered with ${type}`);
+      throw new RequestFailure(
+        'rejected',
+        `The response to the request for the stream of changes is ${type}`,
+      );
     }
     let changes: ReportedChange[] = [];
     for await (const events of eventsOf(body, { clock: client.clock, idleTimeout: IDLE_TIMEOUT, signal })) {

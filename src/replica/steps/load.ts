@@ -248,7 +248,7 @@ async function readPass(
 /** Reads everything again if a page shows that the rights of the key have changed. @returns whether it does */
 export async function refreshIfMasked(copy: Copy, resource: string, page: SourcePage): Promise<boolean> {
   if (!contradictsMasks(copy.checkpoint.get('masks') ?? NO_MASKS, page)) return false;
-  await refresh(copy, resource, 'fields were masked that are open now, or the other way round');
+  await refresh(copy, resource, 'fields that were masked are readable now, or vice versa');
   return true;
 }
 

@@ -151,7 +151,7 @@ function eventOf(
       event: { kind: 'unsure', keys },
       also: { kind: 'unsure', resource: collection, reason },
     }) as const;
-  if (keyless || state.keyless === true) return unsure('a row came without its key');
+  if (keyless || state.keyless === true) return unsure('a row arrived without its key');
   // Not every account is a person or an office, so the announced number says nothing.
   const announced = collection === ACCOUNTS ? undefined : lowerTotal(state.total, total);
   const missed = shortfallOf(state.keys + keys, announced);

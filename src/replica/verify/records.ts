@@ -255,11 +255,11 @@ type Completeness = { readonly upTo: string } | { readonly upTo?: undefined; rea
 export function completeness({ checkpoint }: Copy, collection: string): Completeness {
   if (collection === ACCOUNTS) {
     const sweep = checkpoint.sweep(ACCOUNTS);
-    if (sweep.kind !== 'idle') return { why: `its sweep is not at its end (${sweep.kind})` };
+    if (sweep.kind !== 'idle') return { why: `its sweep has not ended (${sweep.kind})` };
     return sweep.last === undefined ? { why: 'it was never swept' } : { upTo: sweep.last.begun };
   }
   const load = checkpoint.load(collection);
   if (load.kind === 'current' || load.kind === 'updating') return { upTo: load.cursor };
   const isNew = load.kind === 'new';
-  return { why: isNew ? 'nothing was ever copied' : `its download is not at its end (${load.kind})` };
+  return { why: isNew ? 'nothing was ever copied' : `its download has not ended (${load.kind})` };
 }

@@ -72,10 +72,7 @@ test('verify of a copy whose download is not complete exits with 3 and reports t
   server.intercept = () => undefined;
   const verified = await at.run(['verify', ...options(server.root)]);
   assert.equal(verified.code, 3);
-  assert.match(
-    verified.out,
-    /^Property: the copy is not complete: its download is not at its end \(initial\)$/m,
-  );
+  assert.match(verified.out, /^Property: the copy is not complete: its download has not ended \(initial\)$/m);
 });
 
 test('a change that moves no timestamp is found by verify, and copied by --refresh only', async (t) => {
@@ -92,7 +89,7 @@ test('a change that moves no timestamp is found by verify, and copied by --refre
   assert.equal(before.code, 3);
   assert.match(before.out, /^Property 1003: content, City$/m);
   const { err } = await at.run([...once, '--refresh']);
-  assert.match(err, /"kind":"refresh","reason":"it was asked for"/);
+  assert.match(err, /"kind":"refresh","reason":"it was requested"/);
   await at.done(['verify', ...options(server.root)]);
   const wrong = await at.run([...once, '--refresh', '--watch']);
   assert.equal(wrong.code, 2);

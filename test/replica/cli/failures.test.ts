@@ -18,7 +18,7 @@ const REPLIES: readonly [string, Reply, string][] = [
   [
     'a redirect to another host',
     { status: 302, headers: { location: 'https://elsewhere.example/x' } },
-    'The source redirects to https://elsewhere.example, which is not where the token is for',
+    'The source redirects to https://elsewhere.example, which is not the origin of the token',
   ],
 ];
 for (const [name, reply, message] of REPLIES) {

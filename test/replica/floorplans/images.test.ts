@@ -98,7 +98,7 @@ test('an image that is too large, empty, missing or truncated is rejected, whate
     '/empty': /^The file is empty$/,
     '/gone': /^404: gone$/,
     '/cut': /./,
-    '/sign-in': /^text\/html; charset=utf-8 came, and no image$/,
+    '/sign-in': /^the response is text\/html; charset=utf-8 instead of an image$/,
   };
   for (const [path, reason] of Object.entries(reasons)) {
     const outcome = await get(`${origin}${path}`);

@@ -198,7 +198,7 @@ for (const status of [301, 302, 303, 307, 308]) {
     const server = await listen(t, () => ({ status, headers: { location: `${other.origin}/feed/x` } }));
     assert.deepEqual(await clientOf(t, server.origin).fault('x'), [
       'refused',
-      `The source redirects to ${other.origin}, which is not where the token is for`,
+      `The source redirects to ${other.origin}, which is not the origin of the token`,
     ]);
     assert.deepEqual([other.seen.length, server.seen.length], [0, 1]);
   });
@@ -323,7 +323,7 @@ for (const [name, reply] of DRIPS) {
     assert.equal(await asked.text('x'), 'fine');
     assert.deepEqual(
       asked.events.map((event) => event.kind === 'retry' && event.reason),
-      ['ANSWER_TIMEOUT: The answer was not at its end after 0.1 s'],
+      ['ANSWER_TIMEOUT: The response was not complete after 0.1 s'],
     );
   });
 }
@@ -341,7 +341,7 @@ test('100 MB pages: one with a Content-Length is rejected unread, and no connect
   for (let request = 0; request < 5; request++) {
     assert.deepEqual(await asked.fault('large'), [
       'too-large',
-      'The answer has 100000000 bytes or more, and 1000000 are read',
+      'The response has at least 100000000 bytes; plat reads at most 1000000',
     ]);
   }
   assert.equal(await asked.text('small'), 'fine');
@@ -356,7 +356,7 @@ test('100 MB pages without a Content-Length: reading stops at the limit', async 
   for (let request = 0; request < 5; request++) {
     const [kind, message] = await asked.fault('large');
     assert.equal(kind, 'too-large');
-    assert.match(message, /^The answer has 1\d{6} bytes or more, and 1000000 are read$/);
+    assert.match(message, /^The response has at least 1\d{6} bytes; plat reads at most 1000000$/);
   }
   assert.equal(await asked.text('small'), 'fine');
 });
@@ -371,7 +371,7 @@ for (const [encoding, pack] of ENCODINGS) {
     for (let request = 0; request < 5; request++) {
       const [kind, message] = await asked.fault('bomb');
       assert.equal(kind, 'too-large');
-      assert.match(message, /^The answer has 1\d{6} bytes or more, and 1000000 are read$/);
+      assert.match(message, /^The response has at least 1\d{6} bytes; plat reads at most 1000000$/);
     }
     assert.equal(await asked.text('small'), 'fine');
   });
@@ -384,7 +384,7 @@ test('HTML in place of JSON is retried, and reported with the beginning of its t
   const asked = clientOf(t, origin);
   await assert.rejects(asked.client.get('Property', readJson), {
     kind: 'transient',
-    message: `${origin}/feed/Property did not answer with JSON but with text/html: "<html><body>Maintenance</body></html>"`,
+    message: `${origin}/feed/Property did not respond with JSON but with text/html: "<html><body>Maintenance</body></html>"`,
   });
   assert.equal(server.seen.length, 4);
 });

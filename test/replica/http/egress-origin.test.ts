@@ -135,7 +135,7 @@ test('the last check before a token is sent rejects another host, and a host aft
   for (const address of ['https://elsewhere.example/', 'https://feed.example:8443@elsewhere.example/']) {
     assert.throws(() => assertOrigin(ROOT, address), {
       kind: 'refused',
-      message: 'https://elsewhere.example is not where the token is for',
+      message: 'https://elsewhere.example is not the origin of the token',
     });
   }
   assertOrigin(ROOT, 'https://feed.example:8443/Reso/OData/Property');
@@ -157,6 +157,6 @@ test('a redirect of the same host from http to https names the address that may 
   assert.throws(() => redirectTarget(root, root.href, 'https://feed.example/odata/$metadata'), {
     kind: 'refused',
     message:
-      'The source redirects to https://feed.example, which is not where the token is for; --from https://feed.example/odata/ may be its address',
+      'The source redirects to https://feed.example, which is not the origin of the token; --from https://feed.example/odata/ may be its address',
   });
 });

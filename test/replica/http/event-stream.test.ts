@@ -57,7 +57,7 @@ test('a stream that sends nothing for 45 s has failed; one that is aborted was s
     eventsOf(silent, { clock: testClock(), idleTimeout: IDLE_TIMEOUT, signal }).next();
   await assert.rejects(events(never), {
     kind: 'transient',
-    message: 'Nothing came for 45 s, not even a heartbeat',
+    message: 'Nothing arrived for 45 s, not even a heartbeat',
   });
   await assert.rejects(events(AbortSignal.abort()), { kind: 'stopped' });
 });

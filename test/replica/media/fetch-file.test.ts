@@ -143,7 +143,7 @@ test('a file that drips is abandoned after a minute, even though data keeps comi
   const drip = dripping(clock, Buffer.from('x'), 2000, 1000);
   await assert.rejects(ask(drip, 'http://a.example/', { clock }), {
     kind: 'transient',
-    message: 'It came too slowly: 30 bytes in 60 s',
+    message: 'The file arrived too slowly: 30 bytes in 60 s',
   });
   assert.equal(clock.now() - began, MINUTE);
 });
@@ -156,7 +156,7 @@ test('a file that makes enough progress every minute is read, for half an hour a
   const other = manualClock();
   await assert.rejects(ask(dripping(other, piece, MINUTE, 100), 'http://a.example/', { clock: other }), {
     kind: 'transient',
-    message: `It came too slowly: ${30 * piece.length} bytes in 1800 s`,
+    message: `The file arrived too slowly: ${30 * piece.length} bytes in 1800 s`,
   });
 });
 
@@ -171,7 +171,7 @@ test('a host that never answers, or never ends its redirect, is abandoned after 
   for (const path of ['/silent', '/stalls']) {
     await assert.rejects(ask(transport, `${origin}${path}`, { clock }), {
       kind: 'transient',
-      message: 'It came too slowly: 0 bytes in 60 s',
+      message: 'The file arrived too slowly: 0 bytes in 60 s',
     });
   }
 });
@@ -184,6 +184,6 @@ test('a body that stalls on the real network is abandoned, and its connection is
   const taking = fetchFile({ transport, clock, random: () => 0.5 }, request, async (content) => {
     for await (const _ of content) void clock.advance(MINUTE);
   });
-  await assert.rejects(taking, { message: 'It came too slowly: 9 bytes in 60 s' });
+  await assert.rejects(taking, { message: 'The file arrived too slowly: 9 bytes in 60 s' });
   while (open() > 0) await new Promise((resolve) => setImmediate(resolve));
 });

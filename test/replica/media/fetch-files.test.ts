@@ -172,7 +172,12 @@ test('a page is not the file of a photo, and is requested again; it is that of a
   await run();
   const tour = { media_key: 'b', sha256: sha256('Log in'), failures: 0, reason: null };
   assert.deepEqual(rows(), [
-    { media_key: 'a', sha256: null, failures: 1, reason: 'text/html; charset=utf-8 came, and no image' },
+    {
+      media_key: 'a',
+      sha256: null,
+      failures: 1,
+      reason: 'the response is text/html; charset=utf-8 instead of an image',
+    },
     tour,
   ]);
   host.files.set(url('a'), 'a picture');

@@ -76,8 +76,8 @@ test(
         .filter(({ media_key }) => String(media_key).startsWith(`x${at}`))
         .map(({ reason }) => String(reason).replace(/\d+ bytes/, 'N bytes'));
       assert.deepEqual(reasons.toSorted(), [
-        'It came too slowly: N bytes in 60 s',
-        'It came too slowly: N bytes in 60 s',
+        'The file arrived too slowly: N bytes in 60 s',
+        'The file arrived too slowly: N bytes in 60 s',
         `slow${at}.example failed 2 times`,
       ]);
     }

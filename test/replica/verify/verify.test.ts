@@ -346,7 +346,7 @@ test('a copy whose download is not complete is not equal, even if everything mis
   const unfinished = await replica.verify();
   assert.deepEqual(
     unfinished.map(({ differences, incomplete }) => [differences.length, incomplete]),
-    [[0, 'its download is not at its end (initial)']],
+    [[0, 'its download has not ended (initial)']],
   );
   assert.equal(isCopyEqual(unfinished), false);
   await replica.replicate();
@@ -363,8 +363,8 @@ test('accounts whose first sweep is not complete are not equal', async (t) => {
     (await replica.verify()).slice(0, 3).map(({ resource, incomplete }) => [resource, incomplete]),
     [
       ['Property', undefined],
-      ['Member', 'its sweep is not at its end (walking)'],
-      ['Office', 'its sweep is not at its end (walking)'],
+      ['Member', 'its sweep has not ended (walking)'],
+      ['Office', 'its sweep has not ended (walking)'],
     ],
   );
 });

@@ -53,7 +53,7 @@ test('If-Match with another tag gets 412 in both interfaces, also from a kept re
       );
       const other = await get('W/"x"');
       assert.equal(other.status, 412, path);
-      const message = 'What is requested has another version than the one in If-Match.';
+      const message = 'The requested resource has another version than the one in If-Match.';
       assert.deepEqual(
         other.json,
         path.startsWith('/')

@@ -97,12 +97,12 @@ const DAMAGES: Readonly<
   'a note on a source that is not valid JSON': {
     statement: "UPDATE plat_ledger_state SET value = '{'",
     read: async ({ store }) => readNote(await store.checkpoints.state('feed'), 'load Property'),
-    says: /what it keeps of a source as "load Property" is not JSON/,
+    says: /the note "load Property" of the checkpoint is not JSON/,
   },
   'a note on a source with another structure': {
     statement: `UPDATE plat_ledger_state SET value = '{"kind":"current","cursor":5}'`,
     read: async ({ store }) => readNote(await store.checkpoints.state('feed'), 'load Property'),
-    says: /what it keeps of a source as "load Property" is not what plat writes there/,
+    says: /the note "load Property" of the checkpoint is not in the format that plat writes/,
   },
 };
 

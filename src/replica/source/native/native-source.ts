@@ -112,7 +112,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
         for (const name of Object.keys(json)) if (json[name] !== null) open.add(name);
         items.push(item);
       } else {
-        const reason = 'The record has not the form of its kind';
+        const reason = 'The record does not have the expected format';
         broken.push({ resource, payload: jsonOf(result), reason });
       }
     }
@@ -296,7 +296,7 @@ export function readResults(answer: SourceResponse): NativeResponse {
     const { Success, Code, Message } = isObject(content) ? content : {};
     const said = [Code === undefined ? '' : `, code ${Code}`, Message === undefined ? '' : `: ${Message}`];
     const why = Success === false ? ` (Success is false${said.join('')})` : '';
-    throw faultWith200(`${answer.url} answered without D.Results${why}`);
+    throw faultWith200(`${answer.url} responded without D.Results${why}`);
   }
   const { SkipToken: token, Pagination: pagination } = content;
   return {

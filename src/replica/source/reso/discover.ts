@@ -118,9 +118,9 @@ async function readMetadata(
   const read = (answer: SourceResponse) => {
     const { text, headers, url } = answer;
     if (/html/i.test(headers['content-type'] ?? '')) {
-      throw new RequestFailure('transient', `${url} answered with a page of HTML: ${quotedText(text)}`);
+      throw new RequestFailure('transient', `${url} responded with an HTML page: ${quotedText(text)}`);
     }
-    if (isTruncated(text)) throw new RequestFailure('transient', `${url} broke off before its end`);
+    if (isTruncated(text)) throw new RequestFailure('transient', `${url} ended before it was complete`);
     const metadata = parseMetadata(text);
     const fields = [...(metadata?.types ?? [])].flatMap(([type, { properties }]) =>
       [...properties].map(([name, property]) => `${type}.${name} ${property.type}`),

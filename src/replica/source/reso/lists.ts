@@ -24,7 +24,7 @@ export function readListPage(answer: SourceResponse): ListPage {
   const { url } = answer;
   const { value: values, [`value${REPEATED}2`]: others } = page;
   if (Array.isArray(values) && others === undefined) return { page, values, url };
-  throw faultWith200(`${url} answered without a list of records`);
+  throw faultWith200(`${url} responded without a list of records`);
 }
 
 export function readList(answer: SourceResponse): ListResponse {

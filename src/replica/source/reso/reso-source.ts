@@ -162,7 +162,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       void broken.push({ resource, payload: jsonOf(value), reason });
     for (const value of values) {
       if (!isObject(value)) put(value, 'The record is not a JSON object');
-      else if (isInvalidKey(value[key])) put(value, `${key} is ${jsonOf(value[key])}, which is no key`);
+      else if (isInvalidKey(value[key])) put(value, `${key} is ${jsonOf(value[key])}, which is not a key`);
       else items.push(itemOf(resource, value));
     }
     return { items, broken, keys: keysOf(resource, values), ...facts, ...UNMASKED };
@@ -313,7 +313,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     const { position } = request;
     const noWay = new RequestFailure(
       'too-large',
-      `${root}${name} has records that are too large, and no way past them`,
+      `${root}${name} has records that are too large, and offers no request that skips them`,
     );
     if (!capabilities.asksForMany && capabilities.byKey === 'none') throw noWay;
     const collections = isExpanded(name) ? expansions : [];
