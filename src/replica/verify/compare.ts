@@ -302,7 +302,10 @@ async function servedRecords(
     const byKey = await store.record({ query, key, shape: single, files: FILES }, READ_LIMIT);
     const other = byKey === undefined ? undefined : tryParseJson(Buffer.from(byKey).toString());
     const isSame = JSON.stringify(other) === JSON.stringify(own);
-    found.set(key, isSame ? { kind: 'record', json } : { kind: 'broken', why: 'its text differs when it is read by key' });
+    found.set(
+      key,
+      isSame ? { kind: 'record', json } : { kind: 'broken', why: 'its text differs when it is read by key' },
+    );
   }
   return found;
 }
