@@ -95,7 +95,7 @@ const computedForms: Partial<JsonForms> = {
   seconds: (value) => sql`plat_number_text(round((${value})::numeric, 6)::float8)`,
 };
 
-function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (json: Sql) => Sql): Sql {
+function exactJson(type: ScalarType['kind'] | 'collection', value: Sql, around: (json: Sql) => Sql): Sql {
   switch (type) {
     case 'string':
     case 'date':
@@ -164,7 +164,7 @@ export const postgresDialect = dialectOf({
   placeholder,
   nullOf: nothing,
   ...{ calls, casts, forms, computedForms },
-  exactJson: written,
+  exactJson,
   contentHash: (text, length) =>
     sql`left(translate(encode(sha256(convert_to(${text}, 'UTF8')), 'base64'), '+/', '-_'), ${integer(length)})`,
   encodePathSegment: (text) => sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.-]' THEN ${text} END`,

@@ -44,7 +44,7 @@ const computedForms: Partial<JsonForms> = {
  * Makes the statement fail for a value of a type that no writer stores, as in a damaged row. Texts sort before blobs, which is the
  * cheapest way to distinguish them from blobs and nulls.
  */
-function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (json: Sql) => Sql): Sql {
+function exactJson(type: ScalarType['kind'] | 'collection', value: Sql, around: (json: Sql) => Sql): Sql {
   const failing = around(sql`json_quote(CAST(${value} AS BLOB))`);
   const texts = (json: Sql): Sql =>
     sql`CASE WHEN ${value} < x'' THEN ${around(json)} WHEN ${value} IS NOT NULL THEN ${failing} END`;
@@ -125,7 +125,7 @@ export const sqliteDialect = dialectOf({
   placeholder: () => '?',
   nullOf: () => sql`NULL`,
   ...{ calls, casts, forms, computedForms },
-  exactJson: written,
+  exactJson,
   contentHash: (text, length) => sql`substr(plat_sha256(${text}), 1, ${integer(length)})`,
   encodePathSegment: (text) => sql`plat_in_path(${text})`,
   encodeForUrl: (text) => sql`plat_in_path(${text})`,

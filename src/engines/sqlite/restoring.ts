@@ -14,34 +14,34 @@ import { sessionOn } from './session.ts';
 import { openSqliteStore } from './store.ts';
 
 export const sqliteFiles: FileEngine = {
-  lockStore: occupy,
+  lockStore: lockStoreFile,
   copy: copyBackup,
   open: (path, clock) => openSqliteStore({ path, clock }),
   lockName: takeTurn,
 };
 
 /** Locks the store's file for this process. A damaged or missing file cannot be locked. */
-async function occupy(path: string): Promise<LockedStore> {
+async function lockStoreFile(path: string): Promise<LockedStore> {
   using taken = new DisposableStack();
-  const occupied = (before: LockedStore['before'], ...remarks: string[]): LockedStore => {
+  const lockedStore = (before: LockedStore['before'], ...remarks: string[]): LockedStore => {
     const held = taken.move();
     return { before, remarks, release: () => held.dispose() };
   };
-  if (!existsSync(path)) return occupied(undefined);
+  if (!existsSync(path)) return lockedStore(undefined);
   try {
     // Refuses a file that is not a store: nothing else is overwritten.
     inspectStore(path, true);
     const connection = taken.use(connect({ path, readOnly: false, busyTimeout: 0, cacheMegabytes: 1 }));
     // Every process that has a store open holds a shared lock on its file, even while it is idle.
     connection.database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
-    return occupied(await readReplacedStore(sessionOn(connection)));
+    return lockedStore(await readReplacedStore(sessionOn(connection)));
   } catch (error) {
     const reason = `${path} is open in another process: a service, an import or a replication. End it, then restore.`;
     if (isBusy(error)) throw platError('failed', { reason });
     if (damageIn(error) === undefined) throw translateError(error, path, 0);
   }
   const remark = 'the previous store cannot be read, so it is not known whether a process had it open';
-  return occupied(undefined, remark);
+  return lockedStore(undefined, remark);
 }
 
 /** Copies a backup, including the log of a file that was copied by hand. */

@@ -11,7 +11,7 @@ import { makeQueuedDeflate } from '../../store/read/blocks-task.ts';
 import { isSent, type Lane } from '../../store/read/lanes.ts';
 import { ownMemory } from '../../store/read/page-memory.ts';
 import { makeReadContextFactory } from '../../store/read/read-task.ts';
-import { LAYOUT_VERSION, metaWriting, readMeta, readTimeState } from '../../store/state/meta.ts';
+import { LAYOUT_VERSION, metaUpdate, readMeta, readTimeState } from '../../store/state/meta.ts';
 import type { Store } from '../../store/store.ts';
 import { type HorizonSource, horizonOf } from '../../store/time/horizon.ts';
 import { storeClock } from '../../store/time/store-clock.ts';
@@ -110,7 +110,7 @@ async function sqliteEngine(
     tryLock: (work) =>
       file.isLost()
         ? undefined
-        : tryLock(probe.database, () => work((change) => run(probe, metaWriting(sqliteDialect, change)))),
+        : tryLock(probe.database, () => work((change) => run(probe, metaUpdate(sqliteDialect, change)))),
   };
   const reading = sessionOn(main);
   const { secret } = await readMeta(reading, 'secret');

@@ -70,13 +70,13 @@ export function readChanges(position: number, rows: readonly Row[]): Changes {
   const [first] = rows;
   if (first === undefined) {
     return position === BEFORE_ALL || position === FROM_NOW
-      ? nothingSince(BEFORE_ALL, new Map())
+      ? noChanges(BEFORE_ALL, new Map())
       : { kind: 'behind' };
   }
   const begins = Number(first.seq);
   const ends = rows.filter(({ resource }) => resource === COMMIT);
   const commits = new Map(ends.map(({ seq, key }) => [Number(seq), String(key)]));
-  if (position === FROM_NOW) return nothingSince(begins, commits);
+  if (position === FROM_NOW) return noChanges(begins, commits);
   if (begins < position) return { kind: 'behind' };
   const last = Number(rows.at(-1)?.seq);
   const isUnbroken = begins === position || (position === BEFORE_ALL && begins === 1);
@@ -93,7 +93,7 @@ export function readChanges(position: number, rows: readonly Row[]): Changes {
   return { kind: 'records', position: last, keys, resources, commits };
 }
 
-const nothingSince = (position: number, commits: ReadonlyMap<number, string>): Changes => ({
+const noChanges = (position: number, commits: ReadonlyMap<number, string>): Changes => ({
   kind: 'records',
   position,
   keys: new Map(),

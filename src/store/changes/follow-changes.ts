@@ -163,13 +163,13 @@ export async function changedRecords(
   const texts = new Map<string, string>();
   for (const [resource, named] of keys) {
     for (const some of chunked([...named], AT_ONCE)) {
-      await readSome(store, resource, some, { asked: request, read, texts });
+      await readChunk(store, resource, some, { asked: request, read, texts });
     }
   }
   return texts;
 }
 
-async function readSome(
+async function readChunk(
   store: Pick<Store, 'page'>,
   name: string,
   keys: readonly string[],

@@ -221,7 +221,7 @@ function replaceStore(
   now: number,
   link: NonNullable<Restore['link']>,
 ): string | undefined {
-  sync(partial);
+  syncToDisk(partial);
   using _ = engine.lockName(path);
   const name = unusedName(path, now);
   const kept = existsSync(path) ? name : undefined;
@@ -229,7 +229,7 @@ function replaceStore(
   // Only a file that was deleted, or could not be opened, still has a log.
   const [log] = setAsideLogFiles(path, name);
   renameSync(partial, path);
-  sync(dirname(path));
+  syncToDisk(dirname(path));
   return kept ?? log;
 }
 
@@ -243,7 +243,7 @@ function tryLink(path: string, name: string, link: NonNullable<Restore['link']>)
   }
 }
 
-function sync(path: string): void {
+function syncToDisk(path: string): void {
   const file = openSync(path, 'r');
   try {
     fsyncSync(file);

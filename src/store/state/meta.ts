@@ -226,14 +226,14 @@ function rowsOfChange(change: MetaChange): { readonly name: string; readonly val
 }
 
 /** The statement that stores a change. */
-export function metaWriting({ objectTable: rowsOf }: Dialect, change: MetaChange): Sql {
+export function metaUpdate({ objectTable: rowsOf }: Dialect, change: MetaChange): Sql {
   const given = rowsOf(bind(JSON.stringify(rowsOfChange(change))), 'v', PAIR);
   return sql`INSERT INTO plat_meta (name, value) SELECT v.name, v.value FROM ${given} WHERE TRUE
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
 }
 
 export async function writeMeta(session: Session, change: MetaChange): Promise<void> {
-  await session.run(metaWriting(session.dialect, change));
+  await session.run(metaUpdate(session.dialect, change));
 }
 
 /** The values that the store records about the timestamps of a commit. */

@@ -403,18 +403,18 @@ function withUntrustedHashes(transaction: WriteTransaction): WriteTransaction {
     ...transaction,
     find: async (resource, keys) => {
       const found = await transaction.find(resource, keys);
-      const rows = await distrustFaulty(transaction, resource, [...found.values()]);
+      const rows = await distrustInconsistent(transaction, resource, [...found.values()]);
       return new Map(rows.map((row) => [row.key, row]));
     },
     children: async (resource, parentResource, parents) => {
       const found = await transaction.children(resource, parentResource, parents);
-      const rows = await distrustFaulty(transaction, resource, [...found.values()].flat());
+      const rows = await distrustInconsistent(transaction, resource, [...found.values()].flat());
       return Map.groupBy(rows, (row) => row.parent ?? '');
     },
   };
 }
 
-async function distrustFaulty(
+async function distrustInconsistent(
   transaction: WriteTransaction,
   resource: string,
   rows: readonly StoredRow[],

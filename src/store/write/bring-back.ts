@@ -204,7 +204,7 @@ async function moveRecords(
   const { timestamps } = transaction;
   const names = ownTimestampFields(transaction, resource, field).map(({ name }) => name);
   const found = await transaction.withTimestampAfter(resource, field, timestamps.moment, limit);
-  const taken = take(found, ({ values }) => timestampsAhead(values, names, timestamps.moment));
+  const taken = takeUpToLimit(found, ({ values }) => timestampsAhead(values, names, timestamps.moment));
   const moments = timestamps.next(
     resource,
     taken.reduce((sum, { moments: { length } }) => sum + length, 0),
@@ -251,7 +251,7 @@ const order = (left: string, right: string): number => microsecondsOf(left) - mi
 const isLater = (left: string, right: string): boolean => order(left, right) > 0;
 
 /** The first records whose timestamps together are no more than one transaction assigns. */
-function take<T>(
+function takeUpToLimit<T>(
   found: readonly T[],
   momentsOf: (item: T) => readonly string[],
 ): { readonly item: T; readonly moments: readonly string[] }[] {

@@ -78,10 +78,10 @@ export async function makePartitions(
   runSeparately: (work: (session: ServerSession) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   for (const some of chunked([...new Set(systems)], MOST_AT_ONCE))
-    await runSeparately((session) => makeSome(session, some));
+    await runSeparately((session) => makeBatch(session, some));
 }
 
-async function makeSome(session: ServerSession, systems: readonly string[]): Promise<void> {
+async function makeBatch(session: ServerSession, systems: readonly string[]): Promise<void> {
   const fresh = await findNewSystems(session, systems);
   if (fresh.length === 0) return;
   const tables = await session.rows(

@@ -20,12 +20,12 @@ const LOCK_TIMEOUT = 30_000;
  */
 const beginText = (
   patience: number,
-  sign: string,
+  identity: string,
 ): string => `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${patience};
   SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(current_schema()));
   SELECT max(value) FILTER (WHERE name = 'layout') AS layout,
     max(value) FILTER (WHERE name = 'oldest_writer') AS oldest_writer,
-    ${sign}
+    ${identity}
     FROM plat_meta`;
 
 /** Seconds after which a client can repeat a write whose outcome is unknown. */
@@ -97,34 +97,38 @@ async function begin(
   patience: number,
 ): Promise<void> {
   for (;;) {
-    const sign = identityOf(pool);
+    const identity = identityOf(pool);
     try {
       // A text with several statements has several results, which the driver's types do not declare.
-      const answers = [await session.client.query<Row>(beginText(patience, identityColumns(sign)))].flat();
+      const text = beginText(patience, identityColumns(identity));
+      const answers = [await session.client.query<Row>(text)].flat();
       const stored = answers.at(-1)?.rows[0];
       // Absent in stores of layout 1.
       if (Number(stored?.oldest_writer ?? 1) > known) throw new LayoutTooNew(Number(stored?.layout));
-      return await recordServer(session, sign, stored);
+      return await recordServer(session, identity, stored);
     } catch (error) {
-      if (!refusesIdentity(pool, sign, error)) throw error;
+      if (!refusesIdentity(pool, identity, error)) throw error;
       await session.run('ROLLBACK');
     }
   }
 }
 
 /**
- * What shows that another server has taken over. A promoted standby may lack the last commits of its predecessor, whose numbers in the
- * sequence of changes readers know: the first write afterwards continues beyond them. Not every host allows a role to query the
- * timeline of the WAL (Amazon Aurora does not, for example). The start time of the server is then used instead, which also changes
- * when the same server restarts.
+ * Detects that another server has taken over. A promoted standby may lack the last commits of its predecessor, whose numbers in the
+ * sequence of changes readers know, so the first write afterwards skips beyond them. Some hosts do not allow a role to query the
+ * timeline of the WAL (Amazon Aurora, for example). The start time of the server is then used instead, which also changes when the
+ * same server restarts.
  */
 interface ServerIdentity {
-  /** Each sign is stored separately, because processes with different rights may write to the store in turn. */
+  /** Each identity is stored separately, because processes with different rights may write to the store in turn. */
   readonly name: 'timeline' | 'serverStart';
   readonly current: string;
 }
 
-/** The most reliable sign comes first. If no sign is available, servers cannot be distinguished. */
+/** Undefined if the server provides no identity. */
+type Identity = ServerIdentity | undefined;
+
+/** The most reliable identity comes first. If no identity is available, servers cannot be distinguished. */
 const IDENTITIES: readonly ServerIdentity[] = [
   { name: 'timeline', current: 'left(pg_walfile_name(pg_current_wal_lsn()), 8)' },
   { name: 'serverStart', current: 'CAST(extract(epoch FROM pg_postmaster_start_time()) AS text)' },
@@ -133,35 +137,31 @@ const IDENTITIES: readonly ServerIdentity[] = [
 /** insufficient_privilege, undefined_function, feature_not_supported, object_not_in_prerequisite_state */
 const REFUSAL_CODES = new Set(['42501', '42883', '0A000', '55000']);
 
-/** The number of signs that a server has refused to the connections of a pool. */
-const refused = new WeakMap<StorePool, number>();
+/** The number of identities that a server has refused to the connections of a pool. */
+const refusedIdentities = new WeakMap<StorePool, number>();
 
-/** The sign that a writer queries; undefined if the server provides none. */
-const identityOf = (pool: StorePool): ServerIdentity | undefined => IDENTITIES[refused.get(pool) ?? 0];
+/** The identity that a writer queries. */
+const identityOf = (pool: StorePool): Identity => IDENTITIES[refusedIdentities.get(pool) ?? 0];
 
-/** Columns for a SELECT from `plat_meta`: the stored sign, and the sign of the server unless it is a standby. */
-function identityColumns(sign: ServerIdentity | undefined): string {
-  if (sign === undefined) return 'NULL AS sign, NULL AS current_sign';
-  const [stored] = namesOf(sign.name);
-  return `max(value) FILTER (WHERE name = '${stored}') AS sign,
-    CASE WHEN NOT pg_is_in_recovery() THEN ${sign.current} END AS current_sign`;
+/** Columns for a SELECT from `plat_meta`: the stored identity, and the identity of the server unless it is a standby. */
+function identityColumns(identity: Identity): string {
+  if (identity === undefined) return 'NULL AS identity, NULL AS current_identity';
+  const [stored] = namesOf(identity.name);
+  return `max(value) FILTER (WHERE name = '${stored}') AS identity,
+    CASE WHEN NOT pg_is_in_recovery() THEN ${identity.current} END AS current_identity`;
 }
 
-/** Whether a statement may be repeated with the columns of the next sign, because the server refused those of this one. */
-function refusesIdentity(pool: StorePool, sign: ServerIdentity | undefined, error: unknown): boolean {
-  if (sign === undefined || !REFUSAL_CODES.has(codeOf(error) ?? '')) return false;
-  refused.set(pool, IDENTITIES.indexOf(sign) + 1);
+/** Whether a statement may be repeated with the columns of the next identity, because the server refused those of this one. */
+function refusesIdentity(pool: StorePool, identity: Identity, error: unknown): boolean {
+  if (identity === undefined || !REFUSAL_CODES.has(codeOf(error) ?? '')) return false;
+  refusedIdentities.set(pool, IDENTITIES.indexOf(identity) + 1);
   return true;
 }
 
 /** @param row a row with the columns of `identityColumns` */
-async function recordServer(
-  session: Session,
-  sign: ServerIdentity | undefined,
-  row: Row | undefined,
-): Promise<void> {
-  const { sign: stored, current_sign: current } = row ?? {};
-  if (sign === undefined || typeof current !== 'string' || stored === current) return;
+async function recordServer(session: Session, identity: Identity, row?: Row): Promise<void> {
+  const { identity: stored, current_identity: current } = row ?? {};
+  if (identity === undefined || typeof current !== 'string' || stored === current) return;
   if (typeof stored === 'string') await skipNumbers(session);
-  await writeMeta(session, { [sign.name]: current });
+  await writeMeta(session, { [identity.name]: current });
 }
