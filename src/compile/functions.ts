@@ -69,7 +69,7 @@ function matches(text: Value, pattern: Value, ignoreCase: Value): Value {
   return compiled.matcher(text).find() ? 1 : 0;
 }
 
-/** Columns hold timestamps without the Z, so that shorter ones sort before longer ones. */
+/** Columns contain timestamps without the Z, so that shorter ones sort before longer ones. */
 const wholeSeconds = (text: string): number =>
   Date.parse(text.length > 10 ? `${text.slice(0, 19)}Z` : `${text}T00:00:00Z`) / 1000;
 

@@ -88,7 +88,7 @@ const NO_CALLER = '';
 /** A task that is prepared when it leaves the queue. */
 interface PooledRead {
   readonly task: () => ThreadTask;
-  /** How long the statement may take. */
+  /** The time limit of the statement. */
   readonly milliseconds: number;
   readonly caller: ReadCaller | undefined;
 }
