@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
+import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { openingError } from '../../../src/engines/postgres/connection/errors.ts';
 import { type ErrorCode, PlatError } from '../../../src/errors/index.ts';
 import { openStore, openTables } from '../../../src/open-store.ts';
 import { listing } from '../../support/builders.ts';
@@ -89,6 +91,31 @@ test('a service has a connection for each lane from the start, and a command ope
   assert.equal(await connections(false), 2);
   // The same, and one each for records, pages and searches.
   assert.equal(await connections(true), 5);
+});
+
+test('a server that permits no further connection is named, with the reason', async (t) => {
+  const { address, drop } = await bareDatabase();
+  const user = `limited_${process.pid}`;
+  await runOn(address, `CREATE ROLE ${user} LOGIN CONNECTION LIMIT 0`);
+  t.after(async () => {
+    await runOn(address, `DROP ROLE ${user}`);
+    await drop();
+  });
+  const limited = new URL(address);
+  limited.username = user;
+  // Opening a store would wait five seconds for a connection, and then report this error.
+  const refused = await new Client({ connectionString: limited.href })
+    .connect()
+    .catch((error: unknown) => error);
+  const reported = openingError(refused, parsePostgresAddress(limited.href));
+  assert.ok(reported instanceof PlatError);
+  assert.deepEqual(
+    [reported.code, reported.message],
+    [
+      'storeUnreachable',
+      `${shown(limited.href)} cannot be reached: all connections that the server permits are in use (53300); ${placeOf(address)}.`,
+    ],
+  );
 });
 
 test('a schema with other tables is not changed', async (t) => {

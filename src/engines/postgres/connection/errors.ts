@@ -76,7 +76,8 @@ export const translateError = (error: unknown, address: PostgresAddress, seconds
 
 /** Translates an error of opening a store: the message names the unreachable server and the reason. */
 export function openingError(error: unknown, address: PostgresAddress): unknown {
-  if (!isUnavailable(error) && !isNotPostgres(error)) return translateError(error, address, 0);
+  const isUnreached = isUnavailable(error) || isNotPostgres(error) || isWithoutConnections(error);
+  if (!isUnreached) return translateError(error, address, 0);
   const code = codeOf(error) ?? '';
   const words = NETWORK[code];
   const why = words === undefined ? messageOf(error) || code : `${words} (${code})`;
@@ -88,8 +89,9 @@ export function openingError(error: unknown, address: PostgresAddress): unknown 
   );
 }
 
-/** Descriptions of network errors. */
+/** Descriptions of errors of the network, and of a server that accepts no further connection. */
 const NETWORK: Readonly<Record<string, string>> = {
+  [TOO_MANY_CONNECTIONS]: 'all connections that the server permits are in use',
   ECONNREFUSED: 'it accepts no connections',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'the name of the host cannot be looked up',
