@@ -6,7 +6,7 @@ import { openOn } from '../../store/engine-store.ts';
 import { readMeta } from '../../store/state/meta.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
 import { type PostgresAddress, parsePostgresAddress } from './connection/address.ts';
-import { connectLanes, StorePool, TIMEOUTS, type Timeouts } from './connection/connect.ts';
+import { connectLanes, StorePool, TIMEOUTS, type Timeouts, WAITS_OF_COMMAND } from './connection/connect.ts';
 import { damageIn, openingError, translateError } from './connection/errors.ts';
 import { borrow, poolSession, SNAPSHOT, withSession } from './connection/session.ts';
 import { partitionedDialect, postgresDialect } from './dialect.ts';
@@ -78,7 +78,10 @@ async function postgresEngine(
   const standbys = new ReadServers(addresses.map(parsePostgresAddress), lag, secret, patience);
   const readServers = taken.adopt(standbys, (servers) => servers.end());
   await readServers.open();
-  const lanes = taken.adopt(connectLanes(address, patience), (pools) => pools.end());
+  const lanes = taken.adopt(
+    connectLanes(address, patience, options.warm === true ? 1 : WAITS_OF_COMMAND),
+    (pools) => pools.end(),
+  );
   if (options.warm === true) await lanes.openConnections();
   const dialect = partitions === undefined ? postgresDialect : partitionedDialect;
   const small = poolSession(lanes.small);

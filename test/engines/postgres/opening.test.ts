@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { StorePool } from '../../../src/engines/postgres/connection/connect.ts';
 import { openingError } from '../../../src/engines/postgres/connection/errors.ts';
 import { type ErrorCode, PlatError } from '../../../src/errors/index.ts';
 import { openStore, openTables } from '../../../src/open-store.ts';
@@ -116,6 +117,30 @@ test('a server that permits no further connection is named, with the reason', as
       `${shown(limited.href)} cannot be reached: all connections that the server permits are in use (53300); ${placeOf(address)}.`,
     ],
   );
+});
+
+test('a command waits again for a connection of its own, and a service refuses the request', async (t) => {
+  const address = parsePostgresAddress(await database(t));
+  const second = async (waits: number) => {
+    const pool = new StorePool(address, { connect: 500, waits });
+    const first = await pool.take();
+    let attempts = 0;
+    const connect = pool.connect.bind(pool);
+    pool.connect = () => {
+      // Nobody returns the connection during the first wait.
+      if (++attempts === 2) first.release();
+      return connect();
+    };
+    try {
+      (await pool.take()).release();
+    } finally {
+      if (attempts === 1) first.release();
+      await pool.end();
+    }
+    return attempts;
+  };
+  assert.equal(await second(2), 2);
+  await assert.rejects(second(1), { code: 'overloaded' satisfies ErrorCode });
 });
 
 test('a schema with other tables is not changed', async (t) => {

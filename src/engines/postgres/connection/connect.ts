@@ -38,7 +38,12 @@ interface PoolOptions {
   readonly statement?: number;
   /** How long to wait for a connection, idle or new, in milliseconds. */
   readonly connect?: number;
+  /** How many times to wait so long while this process uses all of its connections; 1 by default. */
+  readonly waits?: number;
 }
+
+/** Of a command, which nobody can repeat instead: one that reads much side by side must not end because a statement takes long. */
+export const WAITS_OF_COMMAND = 60;
 
 /** Milliseconds in which short statements may still finish. */
 const CLOSE_GRACE_PERIOD = 250;
@@ -56,13 +61,14 @@ export class StorePool extends Pool {
   /** The store's name in messages. */
   readonly store: string;
   readonly #connect: number;
+  readonly #waits: number;
   /** Distributes connections fairly among callers. */
   readonly queue: FairQueue;
   /** The connections that are in use. */
   readonly #lent = new Set<PoolClient>();
 
   constructor(address: PostgresAddress, options: PoolOptions = {}) {
-    const { most = 1, isLane = false, statement = 0, connect = TIMEOUTS.connect } = options;
+    const { most = 1, isLane = false, statement = 0, connect = TIMEOUTS.connect, waits = 1 } = options;
     super({
       connectionString: address.connectionString,
       min: isLane ? 1 : 0,
@@ -83,6 +89,7 @@ export class StorePool extends Pool {
     this.limit = statement;
     this.store = address.name;
     this.#connect = connect;
+    this.#waits = waits;
     this.queue = new FairQueue({ turns: most, waiting: LONGEST_QUEUE, long: true, patience: connect });
     this.on('acquire', (client) => this.#lent.add(client));
     this.on('release', (_error, client) => this.#lent.delete(client));
@@ -118,11 +125,14 @@ export class StorePool extends Pool {
   async take(): Promise<PoolClient> {
     if (this.waitingCount >= LONGEST_QUEUE) throw overloadedError();
     const connected = async (): Promise<PoolClient> => {
-      try {
-        return await this.connect();
-      } catch (error) {
-        // This process has reached its own limit, although the server may accept more connections.
-        throw this.totalCount >= this.options.max && isWaitingTooLong(error) ? overloadedError() : error;
+      for (let waits = 1; ; waits++) {
+        try {
+          return await this.connect();
+        } catch (error) {
+          // This process has reached its own limit, although the server may accept more connections.
+          if (this.totalCount < this.options.max || !isWaitingTooLong(error)) throw error;
+          if (waits >= this.#waits) throw overloadedError();
+        }
       }
     };
     // If the server has reached its connection limit, the attempt is repeated until a connection of this or another process is
@@ -159,10 +169,15 @@ export interface Lanes extends Readonly<Record<Lane, StorePool>> {
 const SMALL = 4;
 const RECORDS = 4;
 
-export function connectLanes(address: PostgresAddress, { small, large, connect }: Timeouts): Lanes {
+/** @param waits how many times a read without a caller waits for a connection (PoolOptions) */
+export function connectLanes(
+  address: PostgresAddress,
+  { small, large, connect }: Timeouts,
+  waits?: number,
+): Lanes {
   const most = Math.max(1, Math.floor(address.connections / 3));
   const lane = (connections: number, statement: number): StorePool =>
-    new StorePool(address, { most: connections, isLane: true, statement, connect });
+    new StorePool(address, { most: connections, isLane: true, statement, connect, waits });
   const pools = {
     records: lane(RECORDS, large),
     pages: lane(address.connections - most, large),
