@@ -1,7 +1,7 @@
 /**
  * Assigns a bit of a row's visibility to each role. The bits are stored in rows and in the sequence of changes, whose entries
  * outlive a change of the configuration. A role therefore keeps its bit whatever happens to other roles, and the bit of a former
- * role is reused only when no unused one is left. This module knows no store.
+ * role is reused only when no unused one is left. This module knows nothing about stores.
  */
 
 /** The number of bits in a row. Each role has one, and so has each set of classes that can be withheld. */

@@ -1,6 +1,6 @@
 /**
  * Roles as an operator defines them (docs/roles.md), and the built-in ones. Row filters are OData filters over the dictionary, so
- * that a role reads like a query; rules.ts parses them. This module knows no keys and no store.
+ * that a role reads like a query; rules.ts parses them. This module knows nothing about keys or stores.
  */
 import { PARTS_OF_LISTINGS } from '../dictionary/index.ts';
 

@@ -31,7 +31,7 @@ interface UndeliveredSecret {
   readonly undone: string;
   /** What is left to do if `undo` fails, such as `revoke it with "plat key revoke k_1"`. */
   readonly left: string;
-  /** Whether the command then serves, also without a stdout: it may have been started in the background. */
+  /** Whether the command is a service, which also runs without stdout, for instance in the background. */
   readonly serves?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The state of a replica's copies, for `plat status`, probes and the library. It does not query any source. */
+/** The state of the copies in a replica, for `plat status`, probes and callers of the library. It does not query any source. */
 import { timestampFrom } from '../dictionary/index.ts';
 import type { Quarantined } from '../store/checkpoint/checkpoints.ts';
 import type { Store } from '../store/store.ts';
@@ -89,7 +89,7 @@ interface Progress {
   readonly to?: string;
 }
 
-/** The ages of update and of purge beyond which a replica is not ready (reference: consumer, freshness). */
+/** The ages of the last update and the last purge beyond which a replica is not ready (reference: consumer, freshness). */
 const UPDATE_LIMIT = 3_600_000;
 const PURGE_LIMIT = 24 * 3_600_000;
 /** How far a cursor may be ahead of this clock, in milliseconds. If it is further ahead, one of the two clocks is wrong. */

@@ -24,7 +24,7 @@ interface RegisteredCache {
 
 const registeredCaches = new Set<RegisteredCache>();
 
-/** Includes a cache in `cacheSizes` for as long as it is alive. @returns a function that ends this earlier */
+/** Includes a cache in `cacheSizes` until it is garbage-collected. @returns a function that ends this earlier */
 export function registerCache(name: string, cache: SizedCache): () => void {
   const entry: RegisteredCache = { name, of: new WeakRef(cache) };
   registeredCaches.add(entry);
@@ -54,7 +54,7 @@ export function sumCacheSizes(sizes: readonly CacheSize[]): readonly CacheSize[]
   return [...sums.values()];
 }
 
-/** Estimated bytes of an entry without key and value: slots of two hash tables, and the objects around them. */
+/** The estimated bytes of an entry without its key and value: slots of two hash tables, and the objects around them. */
 const ENTRY = 150;
 
 /** The bytes of a text in memory: one per character, or two if any character needs them. */

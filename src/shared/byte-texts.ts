@@ -4,12 +4,12 @@
  * result cause as few cache misses as possible.
  */
 
-/** No text has the key. */
+/** Returned by `find` if no text has the key. */
 export const NO_TEXT = -1;
 
-/** The numbers of a slot: the hash of the key, and where the text begins. */
+/** The number of integers of a slot: the hash of the key, and the position of the text. */
 const SLOT = 2;
-/** Instead of the place of a text: the slot is empty, or its text was removed. */
+/** Stored in a slot instead of the position of a text, if the slot is empty, or if its text was removed. */
 const [EMPTY, REMOVED] = [0, -1];
 /** The distances from a text back to the stored lengths of its key and of itself. */
 const [KEY_LENGTH, LENGTH] = [8, 4];
@@ -17,13 +17,16 @@ const FIRST_BYTES = 4 * 1024;
 const FIRST_SLOTS = 64;
 
 export class ByteStringMap {
-  /** Only ever appended to: what `find` has returned stays readable, whatever is put or deleted afterwards. */
+  /**
+   * The memory of the texts. It is only appended to, so that a position that `find` has returned stays valid, whatever is put or
+   * deleted afterwards.
+   */
   #memory = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  /** The same memory. */
+  /** A view of the same memory. */
   #lengths = new DataView(this.#memory.buffer);
   #used = 0;
   #slots = new Int32Array(SLOT * FIRST_SLOTS);
-  /** Slots that are not empty. */
+  /** The number of slots that are not empty. */
   #taken = 0;
   #size = 0;
 
@@ -31,12 +34,12 @@ export class ByteStringMap {
     return this.#size;
   }
 
-  /** The memory of all of it. */
+  /** The total memory in bytes. */
   get bytes(): number {
     return this.#memory.length + this.#slots.byteLength;
   }
 
-  /** The place of the text whose key is from `start` to before `end`; `NO_TEXT` if there is none. */
+  /** The position of the text whose key is the slice of `bytes` from `start` to `end` (exclusive); `NO_TEXT` if there is none. */
   find(bytes: Uint8Array, start: number, end: number): number {
     const at = this.#slotOf(hashOf(bytes, start, end), bytes, start, end);
     return at < 0 ? NO_TEXT : (this.#slots[at + 1] ?? NO_TEXT);
@@ -55,7 +58,7 @@ export class ByteStringMap {
     return this.#memory.subarray(place, place + this.lengthOf(place));
   }
 
-  /** Replaces the text of a key. @returns its place */
+  /** Replaces the text of a key. @returns the position of the text */
   put(key: Uint8Array, text: Uint8Array): number {
     const place = this.#append(key, text);
     const hash = hashOf(key, 0, key.length);
@@ -113,7 +116,7 @@ export class ByteStringMap {
     return -1;
   }
 
-  /** Makes room for as many texts again, without the slots of removed ones. */
+  /** Enlarges the table of slots, and drops the slots of removed texts. */
   #grow(): void {
     const before = this.#slots;
     let count = FIRST_SLOTS;

@@ -1,7 +1,7 @@
 /** The message of an error, or of any other value that was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What was thrown, as an error. */
+/** Converts a thrown value to an Error. */
 export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /** The code of an error of Node.js, of the operating system or of a driver; undefined if it has none. */

@@ -5,7 +5,7 @@
 import { platError } from '../errors/index.ts';
 
 export interface QueueBounds {
-  /** How many may have a turn at the same time. */
+  /** The maximum number of turns at the same time. */
   readonly turns: number;
   /** Whether turns may be long, so that one name never gets all of them, even if nobody else waits. */
   readonly long: boolean;
@@ -23,7 +23,7 @@ export interface QueueBounds {
 /** A permit to use the resource: `using permit = await queue.acquire(name)`. Releasing it again has no effect. */
 export interface Permit extends Disposable {
   release(): void;
-  /** Registers a callback for the end, which receives the duration in milliseconds. */
+  /** Registers a callback for the end of the turn, which receives its duration in milliseconds. */
   onRelease(listener: (milliseconds: number) => void): void;
 }
 
@@ -38,7 +38,7 @@ interface Owner {
   running: number;
   /** The milliseconds used so far, relative to the queue's level, so that light users never wait behind heavy ones. */
   used: number;
-  /** When it last had or requested a turn. */
+  /** When the name last had or requested a turn. */
   seen: number;
 }
 

@@ -19,7 +19,7 @@ export interface Deflated {
 /** Parts that were deflated, with commas between them. */
 export interface DeflatedList {
   readonly parts: readonly Deflated[];
-  /** Of the whole text. */
+  /** The length of the whole text. */
   readonly length: number;
 }
 
@@ -63,7 +63,7 @@ export const deflatedFrom = (bytes: Uint8Array, crc: number, length: number): De
   return { bytes: copied(bytes), crc, length, shift: shiftOf(length) };
 };
 
-/** @param parts none of which is empty */
+/** @param parts must not contain empty parts */
 export function deflatedList(parts: readonly Deflated[]): DeflatedList {
   const commas = Math.max(0, parts.length - 1);
   return { parts, length: parts.reduce((sum, { length }) => sum + length, commas) };
@@ -96,9 +96,9 @@ export function gzipMember(parts: readonly (Uint8Array | DeflatedList)[]): reado
   return [...pieces, trailer];
 }
 
-/** Deflate, no name, no time, an unknown system. */
+/** The header of a member: deflate, no name, no time, an unknown system. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-/** An empty stored block that is the last one. */
+/** The final block: an empty stored block. */
 const END = [1, 0, 0, 0xff, 0xff];
 const COMMA = Buffer.from(',');
 const LARGEST_STORED = 0xffff;

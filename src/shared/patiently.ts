@@ -1,16 +1,16 @@
-/** How long to try, in milliseconds, and by which clock. */
+/** How long to retry, in milliseconds, and by which clock. */
 interface RetryOptions {
   /** Whether a failure is transient. */
   readonly passes: (error: unknown) => boolean;
-  /** From the first failure on. */
+  /** How long to retry, from the first failure on. */
   readonly patience: number;
-  /** Between two attempts. */
+  /** The pause between two attempts. */
   readonly pause: number;
   readonly elapsed?: () => number;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
 }
 
-/** Tries until it succeeds, with pauses, while the failures are transient. @throws the last error */
+/** Runs work until it succeeds, with pauses, as long as its failures are transient. @throws the last error */
 export async function retryTransient<T>(
   attempt: () => T | Promise<T>,
   { passes, patience, pause, elapsed = () => performance.now(), sleep }: RetryOptions,

@@ -18,12 +18,12 @@ export interface Watchdog {
   end(): void;
 }
 
-/** For a connection without a timeout. */
+/** The watchdog of a connection without a timeout. */
 const NO_WATCHDOG: Watchdog = { setTimeLimit: () => undefined, end: () => undefined };
 
 /**
  * Ends a connection on which no data has arrived for too long, whether the server sends none or this process does not read.
- * @param milliseconds that a statement may take; 0: any time
+ * @param milliseconds the time limit of a statement; 0: no limit
  */
 export function startWatchdog(
   stream: Pick<Duplex, 'on' | 'off' | 'destroy'>,

@@ -10,7 +10,7 @@ const REPLACEMENT = '\ufffd';
 
 const inLatin1 = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** @param contentType names the character set; UTF-8 if it names none, or one that nobody knows */
+/** @param contentType names the character set; UTF-8 if it names none, or an unknown one */
 export function decodeText(bytes: Buffer, contentType = ''): string {
   const decoder = decoderOf(/;\s*charset="?([^\s";]+)/i.exec(contentType)?.[1]);
   const text = decoder.decode(bytes);

@@ -1,6 +1,6 @@
 /**
  * Measures deadlines by a monotonic clock, from the moment when this process first saw them. Processes therefore wait for the right
- * time even if their clocks differ or are set. It knows nothing of what is waited for.
+ * time even if their clocks differ or are set. This module does not know what is waited for.
  */
 export class Deadlines {
   readonly #elapsed: () => number;

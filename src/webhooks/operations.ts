@@ -53,7 +53,7 @@ export async function createWebhook(
   return { webhook: await webhookOf(store, id).then(withoutSecrets), secret };
 }
 
-/** The maximum length of a URL; those of receivers are shorter. */
+/** The maximum length of a URL. The URLs of receivers are much shorter. */
 const LONGEST_ADDRESS = 2000;
 
 /** The normalized URL, to which requests are sent. @throws PlatError `usage` */
@@ -151,7 +151,8 @@ const OVERLAP = 24 * 3_600_000;
 /**
  * Gives a webhook a new secret; for a day, the old one also signs.
  *
- * @returns the new secret, which is shown only this once, and what restores the old one if nobody received the new one
+ * @returns the new secret, which is shown only this once, and a function that restores the old one if the new one could not be
+ * delivered
  */
 export async function rotateWebhookSecret(
   store: Store,

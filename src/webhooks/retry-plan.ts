@@ -1,4 +1,4 @@
-/** When a failed delivery is retried, and when retrying ends. This module knows nothing of what is delivered. */
+/** When a failed delivery is retried, and when retrying ends. This module does not know what is delivered. */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -23,7 +23,7 @@ const GIVES_UP_AFTER = 72 * HOUR;
 /** The longest wait that a receiver can request. */
 export const MAX_RETRY_AFTER = 24 * HOUR;
 
-/** If an attempt is later than this, no process was trying, or the clock was set. */
+/** If an attempt is later than planned by more than this, no process was trying, or the clock was set. */
 const LATE = HOUR;
 
 /** The part of a delay that is added to it at random, so that the receivers are not all tried at once after an outage. */

@@ -33,7 +33,7 @@ interface SenderOptions {
  * resumed a webhook, or has stopped holding one.
  */
 const MAX_CHECK_INTERVAL = 2000;
-/** The same after an error of the store. */
+/** The longest time between two checks after an error of the store, in milliseconds. */
 const CHECK_INTERVAL_AFTER_ERROR = 5000;
 /** The shortest time between two checks, in milliseconds, so that many consecutive commits are handled together. */
 const MIN_CHECK_INTERVAL = 25;

@@ -9,14 +9,17 @@ const SECRET_BYTES = 32;
 export const makeSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 
 interface Message {
-  /** The same for each repetition; it contains no period. */
+  /** The id of the message, which is the same for each repetition. It contains no period. */
   readonly id: string;
   /** The time of the attempt, in whole seconds since 1970. */
   readonly timestamp: number;
   readonly body: string;
 }
 
-/** The headers by which the receiver verifies the sender and the content. @param secrets the receiver knows one of them */
+/**
+ * The headers by which the receiver verifies the sender and the content.
+ * @param secrets the valid secrets, of which the receiver knows at least one
+ */
 export function signatureHeaders(message: Message, secrets: readonly string[]): Record<string, string> {
   const { id, timestamp } = message;
   return {

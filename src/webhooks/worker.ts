@@ -30,7 +30,7 @@ interface WorkerContext extends AttemptContext {
 const BATCH = 100;
 const LARGEST_BODY = 20_000;
 
-/** How long a process holds a webhook without renewing the hold, and how often it renews it. Milliseconds. */
+/** How long a hold on a webhook lasts if it is not renewed, and how often it is renewed, in milliseconds. */
 export const HOLD_DURATION = 15_000;
 const HOLD_RENEWAL_INTERVAL = 5000;
 

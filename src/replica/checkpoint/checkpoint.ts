@@ -41,7 +41,7 @@ export interface QuarantinedRecord {
   readonly key: string;
   /** The source record that the entry concerns. */
   readonly subject: Subject;
-  /** What the source could not return on request; undefined for data that was received and could not be stored. */
+  /** The reason of the request if the source could not return the data; undefined for received data that could not be stored. */
   readonly pending: string | undefined;
 }
 
@@ -239,7 +239,7 @@ function rejectedOf({ records = [] }: CopyChange, { rejected }: WriteReport): re
   return rejected.map((each) => ({ payload: payloads.get(recordName(each)) ?? 'null', ...each }));
 }
 
-/** When something periodic is due; now if unknown. A `last` in the future, from a clock set back since, is ignored. */
+/** When a periodic step is due: now, if it is unknown when it was last done, or if that time is in the future. */
 export function dueAt(last: number | undefined, every: number, now: number): number {
   return last === undefined || last > now ? now : last + every;
 }

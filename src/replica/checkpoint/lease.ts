@@ -1,4 +1,4 @@
-/** The lease of a source: one process at a time writes its copy. It knows nothing of what is copied. */
+/** The lease of a source: only the process that holds it writes the copy. This module does not know what is copied. */
 
 import { hash, randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';

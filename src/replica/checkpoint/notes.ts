@@ -1,4 +1,4 @@
-/** The notes that a store keeps on a source, by name, and their shapes. One in another format is reported by name. */
+/** The notes that a store keeps on a source, by name, and their shapes. A note in another format is reported by name. */
 import { platError } from '../../errors/index.ts';
 import { UnreadableState } from '../../records/damage.ts';
 import { LOAD_STATE, SWEEP_STATE } from '../machine/states.ts';
@@ -27,7 +27,7 @@ const FOLLOWING = object({
 });
 export type Following = Shaped<typeof FOLLOWING>;
 
-/** Deletions that the source reported within a while: as in a purge, a large share needs a person's consent. */
+/** The deletions that the source reported within a period. As in a purge, a large share of them needs the operator's consent. */
 const DELETIONS = object({
   /** Milliseconds since 1970 on the consumer's clock. */
   since: number,

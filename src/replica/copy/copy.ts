@@ -20,7 +20,7 @@ export type DriftPolicy =
 /** The settings of a copy, the same for all of its steps. */
 export interface CopySettings {
   readonly drift: DriftPolicy;
-  /** Fields with windows of their own, besides the source's: for a source in which a photo moves nothing else. */
+  /** Fields with windows of their own, for a source in which a changed photo moves only its own timestamp. */
   readonly alsoWindow: readonly string[];
   /** The largest share of the stored records that one purge deletes, from 0 to 1. */
   readonly purgeShare: number;

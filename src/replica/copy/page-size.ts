@@ -11,7 +11,7 @@ export const HEAVY_RESPONSE = 3_000_000;
 /** Consecutive pages that must succeed before the size grows again. */
 const GOOD_PAGES = 10;
 
-/** How many records to request: as many as permitted and practical, halved if too many, then slowly growing back. */
+/** The number of records to request: as many as permitted and practical, halved if they are too many, then slowly growing back. */
 export class PageSize {
   #allowed: number;
   readonly #report: Listener;

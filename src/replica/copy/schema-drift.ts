@@ -13,7 +13,7 @@ import type { ForeignField } from '../source/source.ts';
 const GROUP = 'Source';
 const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
 
-/** The most fields of a resource, the dictionary's included: PostgreSQL tables have 1600 columns, SQLite ones 2000. */
+/** The maximum number of fields of a resource. Tables have at most 1600 columns in PostgreSQL, and 2000 in SQLite. */
 export const MOST_FIELDS = 1500;
 /** Stands for all further fields of a resource when there is no room for them. */
 const FURTHER = '*';

@@ -8,7 +8,7 @@ import type { Foundation } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
 import type { LoadState, SweepState } from '../machine/states.ts';
 
-/** Milliseconds by which windows and reports overlap: timestamps of concurrent commits may end in another order. */
+/** The overlap of windows and reported changes, in milliseconds, because concurrent commits may end out of timestamp order. */
 const MARGIN = 60_000;
 /** The precision of the start of a sweep, which is taken from the Date header of the source, in milliseconds. */
 const SECOND = 1000;
@@ -67,7 +67,7 @@ export async function requireNewFoundation({ checkpoint, feed }: Copy): Promise<
   await checkpoint.commit({ state: { foundation: { since, fresh: [] } } });
 }
 
-/** Hastens the next purge of a copy that follows reported changes, which would otherwise come after a week. */
+/** Makes the next purge due if the copy follows reported changes. Otherwise, it would be due only after a week. */
 export async function requestFollowedPurge(copy: Copy): Promise<void> {
   if (copy.checkpoint.get('chain') === undefined) return;
   await requireNewFoundation(copy);

@@ -1,4 +1,4 @@
-/** The egress policy: a token goes only to its own origin, requests for untrusted URLs only to the public internet. */
+/** The egress policy: a token is sent only to its own origin, and requests for untrusted URLs only to the public internet. */
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -73,7 +73,7 @@ export function isPublic(text: string): boolean {
 /** Host names that public DNS does not resolve (RFC 6761, 6762, 8375 and the reserved `internal`). */
 const PRIVATE_NAME = /^[^.]+$|(^|\.)(localhost|local|internal|home\.arpa)$/i;
 
-/** Whether a host's name or address is of a private network. Names are not resolved: they could point to any host. */
+/** Whether a host's name or address shows that it is in a private network. Names are not resolved. */
 export function isPrivateHost({ hostname }: URL): boolean {
   const address = literal(hostname);
   return address === undefined ? PRIVATE_NAME.test(hostname.replace(/\.$/, '')) : !isPublic(address);

@@ -1,4 +1,4 @@
-/** What a source lets one token use, by its answers and the configuration; kept in the store, for every process. */
+/** The rate limits of a source for one token. Its usage is kept in the store, and shared by all processes. */
 import { hash } from 'node:crypto';
 import { isObject } from '../../shared/json.ts';
 import type { Checkpoints } from '../../store/checkpoint/checkpoints.ts';

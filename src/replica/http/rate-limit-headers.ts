@@ -1,4 +1,4 @@
-/** When the source accepts the next request, by its headers: their moments are on its clock (Date), results on ours. */
+/** Reads from headers when the source accepts the next request. Times in headers are on its clock (Date), results on ours. */
 type Headers = Readonly<Record<string, string>>;
 
 /** The longest wait that a source may request, in milliseconds. A longer one is more likely a mistake than intended. */

@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/clock.ts';
 /**
  * Repeats work until it succeeds.
  * @param waitAfterFailure milliseconds until the next attempt, after the n-th failure in a row (from 1); it throws if the work
- *   must not be tried again
+ *   must not be repeated
  */
 export async function withRetries<T>(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },

@@ -1,4 +1,4 @@
-/** One file from an untrusted URL: by the egress policy, abandoned if too slow, written completely or not at all. */
+/** Fetches a file from an untrusted URL: within the egress policy, unless it is too slow, and written completely or not at all. */
 
 import { hash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';

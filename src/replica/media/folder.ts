@@ -1,4 +1,4 @@
-/** Media files next to a store, and an index of their records. It knows nothing of how they are fetched. */
+/** A folder next to a store with media files, and an index of their records. This module does not know how files are fetched. */
 
 import { createHash, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';

@@ -139,7 +139,7 @@ async function refreshIfWentBack(copy: Copy, collections: readonly string[]): Pr
   }
 }
 
-/** Reads everything again for a copy into which something else wrote: no hash is trusted, all else is rebuilt. */
+/** Reads everything again for a copy into which something else has written. No hash is trusted, and derived data is rebuilt. */
 export async function refreshUntrusted(copy: Copy, reason: string): Promise<void> {
   const { checkpoint, feed, name, store } = copy;
   const { resources } = feed.capabilities;

@@ -290,7 +290,7 @@ interface Suspension {
   readonly reason: string | undefined;
 }
 
-/** Which of the methods that a source offers is used: the best that has not failed lately. */
+/** Chooses the best method that a source offers and that has not failed recently. */
 export class FailedMethods {
   readonly #failed = new Map<ChangeMethod, MethodFailure>();
   readonly #random: () => number;

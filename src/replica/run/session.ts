@@ -1,4 +1,4 @@
-/** Opens a copy and its source: what the source can do, and whether source, fields and rights are still the same. */
+/** Opens a copy and its source. Checks that the copy belongs to this source, and that its fields and rights are unchanged. */
 import type { Dictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { filledError } from '../../records/parse-record.ts';

@@ -1,4 +1,4 @@
-/** Server-sent events of a plat source (docs/changes.md). It knows the stream's form, not how a copy applies it. */
+/** Reads the server-sent events of a plat source (docs/changes.md). This module does not know how a copy applies them. */
 import { isObject, tryParseJson } from '../../shared/json.ts';
 import type { SourceClient } from '../http/client.ts';
 import { eventsOf, type ServerEvent } from '../http/event-stream.ts';

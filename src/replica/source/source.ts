@@ -174,7 +174,7 @@ export interface ReportedChange {
   readonly resource: string;
   readonly key: string;
   readonly isDeleted: boolean;
-  /** The moment of its commit, or later of its report: milliseconds since 1970 on the source's clock. */
+  /** The time of the commit or of the later report, in milliseconds since 1970 on the source's clock. */
   readonly at: number | undefined;
   /**
    * The record that the source returned with the change: complete, as in a walk, or undefined for a deleted one. Absent: the source

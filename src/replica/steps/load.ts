@@ -1,6 +1,6 @@
 /**
- * The initial download, with the sub-resources that follow it (specification 4.4, rule 1), and updates, which bring what changed since:
- * one window with two bounds, from the cursor to a moment at which the source is settled (rule 3). Their states are those of
+ * The initial download with its sub-resources (specification 4.4, rule 1), and updates, which read what has changed since: one
+ * window with two bounds, from the cursor to a time before which no further change will appear (rule 3). Their states are in
  * machine/states.ts.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
@@ -14,7 +14,7 @@ import { type PageRequest, type SourcePage, type Walk, windowEdges } from '../so
 import { fetchPending } from './fetch-pending.ts';
 import { contradictsMasks, NO_MASKS, notesOfPages } from './witnesses.ts';
 
-/** Downloads, and windows of one update, that are begun again before the source is given up for now. */
+/** The number of downloads, or of windows of one update, after which the source is given up for now. */
 const MOST_ROUNDS = 5;
 
 /** How far the source's clock may differ from this one without being reported, in milliseconds. */
@@ -30,7 +30,7 @@ async function settledWindowEnd({ feed, environment, report }: Copy): Promise<st
   return timestampFrom(moment - windowEdges(feed.capabilities).settle);
 }
 
-/** Begins or resumes the download. Afterwards the copy is complete up to the moment at which the download began. */
+/** Begins or resumes the download. Afterwards, the copy is complete up to the time at which the download began. */
 export async function download(copy: Copy, resource: string): Promise<void> {
   const { checkpoint, report } = copy;
   const before = checkpoint.load(resource).kind;

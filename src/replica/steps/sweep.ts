@@ -176,7 +176,7 @@ const AT_ONCE = 500;
  */
 const FEW = 2;
 
-/** Deletes records without a mark, unless too many. Nothing can be stored between the reading and the deletion. */
+/** Deletes records without a mark, unless they are too many. Nothing can be stored between reading the keys and deleting them. */
 async function deleteUnseen(copy: Copy, collection: string): Promise<void> {
   const { checkpoint, name, settings, store, report } = copy;
   const begun = checkpoint.sweep(collection);

@@ -66,7 +66,7 @@ function absolute(link: unknown, url: string, root: string): string | undefined 
 const MOST_RECORDS = 10_000;
 const MOST_PAGES = 250;
 
-/** A list collected to its end: sub-resources of a listing, pending records. Pages must be new, and have a limit. */
+/** A list that is read to its end, such as sub-resources or pending records. Its pages must be new, and their number is limited. */
 export class ShortList {
   readonly #name: string;
   readonly #seen = new SeenTexts();

@@ -1,4 +1,4 @@
-/** A RESO Web API server as a source (specification 4.2, 4.4), however few features it has. It knows no copy. */
+/** A RESO Web API server as a source (specification 4.2, 4.4), however few features it has. It knows nothing about the copy. */
 import type { Resource } from '../../../dictionary/index.ts';
 import { skipTokenOf } from '../../../query/skip-token.ts';
 import { jsonOf } from '../../../records/nesting.ts';
