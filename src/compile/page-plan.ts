@@ -331,7 +331,7 @@ interface MatchingRows {
   readonly tables: () => RecordTables;
 }
 
-/** @param onlyVisible whether only rows that the role sees match; false for a list of ids: each page checks again what the role sees */
+/** @param onlyVisible whether only rows that the role sees match; false for a list of ids, since each page checks this again */
 export function matchingRows(planner: Planner, query: RecordQuery, onlyVisible: boolean): MatchingRows {
   if (query.resource.fromChanges) {
     const { context, from, where } = eventRows(planner, query);
@@ -580,7 +580,7 @@ function countedRows({ model }: Planner, query: RecordQuery): Sql | undefined {
 /**
  * Plans the list of the ids of all matching records, in order, joined by commas in one row; for a list of ids, those that still
  * exist. Only the sorted subquery contains the order terms, so that nothing but ids leaves the engine.
- * | The row has the ids as `ids`, or as `groups` of ids that are equal in all values, joined by semicolons, each group in reverse:
+ * The row has the ids as `ids`, or as `groups` of ids that are equal in all values, joined by semicolons, each group in reverse:
  * an index in ascending order, with the key as its last column, can then be read from its end for the descending order.
  */
 export function planIds(planner: Planner, query: RecordQuery): PlannedStatement {

@@ -1,7 +1,7 @@
 /**
  * What the store needs to query and change its tables: one connection that runs statements in the engine's dialect. The
  * code that uses a session knows neither the driver nor how the connection was obtained. The modules in `rows/` write every table
- * through a session that has the write lock of a store, with the few operations besides SQL that differ by engine.
+ * through a session that has the write lock of a store, with the few operations in addition to SQL that differ by engine.
  */
 
 import type { ColumnKind } from '../compile/column-value.ts';

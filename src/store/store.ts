@@ -130,7 +130,7 @@ export interface Look {
 /** The last known state, which the next read confirms in its own snapshot. */
 export interface AssumedLook extends Look {
   readonly key: KeyRecord;
-  /** Whether the state is current; queries the store unless a read has. Nothing that needs it is answered before. */
+  /** Whether the state is still current; queries the store unless a read has confirmed it. Responses must wait for this. */
   holds(): Promise<boolean>;
 }
 
@@ -145,7 +145,7 @@ export interface Store extends Checks {
   model(): Promise<StoreModel>;
   /** The key of a token and the model as they are now: what one process changes applies in all processes at once. */
   look(tokenHash: string): Promise<Look>;
-  /** The same as last known, for a store a round trip away; undefined: nothing known. Absent if reading is free. */
+  /** The last known `Look`, for a store that is a round trip away; undefined if there is none. Absent if reading is free. */
   assume?(tokenHash: string): AssumedLook | undefined;
   /** The store's secret, for the signatures of served files. */
   readonly secret: string;

@@ -1,8 +1,7 @@
 /**
- * The members that a listing has of its agents and offices: for each link, the fragment that the Member or Office stores, or
- * nulls if the link leads to no record (specification 2.4, rule 1). A statement either puts the fragments in itself, or marks
- * the place with the keys of the links, so that fragments that are kept are not looked up for each listing again
- * (store/read/linked-body.ts).
+ * The members of a listing that come from its agents and offices: for each link, the fragment that the Member or Office stores, or
+ * nulls if the link leads to no record (specification 2.4, rule 1). A statement either inserts the fragments itself, or marks their
+ * place with the keys of the links, so that cached fragments are not read again for each listing (store/read/linked-body.ts).
  */
 import { hash } from 'node:crypto';
 import type { View } from '../../access/index.ts';

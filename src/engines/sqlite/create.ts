@@ -169,8 +169,9 @@ function extendChanges(database: DatabaseSync): void {
 }
 
 /**
- * Reads the id of a file. SQLite assumes that any log (`-wal`) next to a file belongs to it, so a backup that replaces a store by hand
- * would receive later changes of the original. A backup has its own id, so the ids read with and without the log then differ.
+ * Reads the id of a file. SQLite assumes that any log (`-wal`) next to a file belongs to it, so a backup that replaces a store by
+ * hand would receive later changes of the original. A backup has its own id, so in that case the id read with the log differs from
+ * the one read without it.
  */
 const READ = "SELECT value FROM plat_meta WHERE name = 'file'";
 const idOf = (database: DatabaseSync): string => String(database.prepare(READ).get()?.value ?? '');

@@ -208,7 +208,7 @@ function changeIn(
 
 /**
  * A record that becomes visible is `created` for the reader only if it is new for everybody.
- * @param bit of the role that reads; undefined for the operator
+ * @param bit the bit of the role that reads; undefined for the operator
  */
 function changeKindFor(
   bit: number | undefined,

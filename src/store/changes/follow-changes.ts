@@ -1,6 +1,6 @@
 /**
- * Follows the sequence of changes, for programs with direct access to the store: page by page, or change by change; and the records that
- * changes refer to, as a role sees them now. A record that the role no longer sees is absent.
+ * Follows the sequence of changes, for programs with direct access to the store: page by page, or change by change. Also reads the
+ * records that changes refer to, as a role sees them now. A record that the role no longer sees is absent.
  */
 import { type FileSigning, plainShape, type RecordQuery } from '../../compile/read.ts';
 import { roleView } from '../../compile/role-view.ts';

@@ -1,6 +1,6 @@
 /**
- * Copies a store to another engine, table by table, as they are, regardless of records and roles; a backup of a server's store, which is
- * a file, is such a copy. Every engine has the same tables with the same columns.
+ * Copies the tables of a store to another engine as they are, regardless of records and roles. A backup of a store on a server is
+ * such a copy, into a file. Every engine has the same tables with the same columns.
  */
 import type { ColumnKind } from '../../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';

@@ -87,9 +87,9 @@ export const isEmptyFile = (path: string): boolean =>
   (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 
 /**
- * SQLite uses any file with the store's name and `-wal`, `-shm` or `-journal` as its log, even one left by a deleted store: it would be
- * written into the new file, or be shared with a process that still has the deleted file open. So no such file may exist when a file
- * gets its name.
+ * SQLite uses any file with the store's name and `-wal`, `-shm` or `-journal` as its log, even one left by a deleted store: it
+ * would be written into the new file, or be shared with a process that still has the deleted file open. So no such file may exist
+ * when a file gets its name.
  * @throws PlatError `storeDenied` if a process is known to write the log of another file of this name
  */
 export function mustNotBeInUse(path: string): void {

@@ -371,8 +371,8 @@ const EMPTY_PLACE: Place = { position: FROM_NOW, commit: '' };
 const NOTHING: SnapshotFragments = { texts: [], find: () => NO_TEXT, put: () => undefined };
 
 /**
- * Caches the fragments of agents and offices. A fragment is used only in a snapshot that shows no later change of its Member or Office
- * (changes/change-follower.ts), so that a change shows in every listing at the next request (I3).
+ * Caches the fragments of agents and offices. A fragment is used only in a snapshot that shows no later change of its Member or
+ * Office (changes/change-follower.ts), so that a change shows in every listing at the next request (I3).
  */
 export class LinkedFragments implements SizedCache {
   #recent = new Generation();

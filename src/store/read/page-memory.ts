@@ -1,6 +1,6 @@
 /**
- * The memory of pages: how much one may have, and its reuse. If each page of five megabytes had memory of its own, the garbage collector would run
- * every few pages. It knows neither threads nor engines.
+ * The memory of pages: its limit, and its reuse. If each page of five megabytes were allocated separately, the garbage collector
+ * would run every few pages. It knows neither threads nor engines.
  */
 
 import { type PlatError, platError } from '../../errors/index.ts';

@@ -341,10 +341,10 @@ export const EVERYTHING = '';
 export const COMMIT = '.';
 
 /**
- * Records whose last change is missing from the sequence, so that a follower has another state of them, or does not know them: the
- * entries that are missing, as rows with `key`, `kind`, `was`, `visible` and `system`. The last entry of a stored record says
- * who sees it, and in which originating system it is; the last entry of any other record says that it was deleted.
- * A record of which only the texts are left is not deleted: a repair writes it anew.
+ * Selects the missing last entries of records, without which a follower has another state of them, or does not know them: rows with
+ * `key`, `kind`, `was`, `visible` and `system`. The last entry of a stored record must say who sees it, and in which originating
+ * system it is; the last entry of any other record must say that it was deleted. A record of which only the texts are left is not
+ * deleted: a repair writes it anew.
  */
 export function selectMissingEntries({ resource, columnsTable, textsTable }: ResourceLayout): Sql {
   const last = sql`(SELECT c.key, c.kind, c.visible, c.system FROM plat_changes c WHERE c.seq IN
@@ -384,9 +384,9 @@ interface Entries {
 const COLUMNS = columnKinds({ seq: 'number', saw: 'number' });
 
 /**
- * Runs one step of a compaction: of the entries up to a position, only the last one of each record remains, and it includes the roles
- * that saw the record in the removed ones. It reads without the write lock, a few entries at a time, and acquires the lock only to
- * remove entries, so that nobody waits for millions of entries.
+ * Runs one step of a compaction: of the entries up to a position, only the last one of each record remains, and it includes the
+ * roles that saw the record in the removed ones. It reads without the write lock, a few entries at a time, and acquires the lock
+ * only to remove entries, so that nobody waits for millions of entries.
  * @returns whether more steps are needed
  */
 export async function compactChanges({ reading, locked }: OwnTables, kept: Retention): Promise<boolean> {

@@ -14,8 +14,8 @@ export type StoredRows = ReturnType<typeof storedRows>;
 const KEY = sql`r._key`;
 
 /**
- * What a write transaction (write/transaction.ts) reads of one resource. No result depends on the order in which an engine returns rows:
- * timestamps are assigned in the order of rows, and two stores with the same records must assign the same ones.
+ * What a write transaction (write/transaction.ts) reads of one resource. No result depends on the order in which an engine returns
+ * rows: timestamps are assigned in the order of rows, and two stores with the same records must assign the same ones.
  */
 export function storedRows({ dialect, rows }: Pick<Session, 'dialect' | 'rows'>, layout: ResourceLayout) {
   const form = storedRowReader(layout, dialect);

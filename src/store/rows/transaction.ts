@@ -23,7 +23,7 @@ import type { WriteContext } from './write-context.ts';
 
 /** A write transaction that can also update all rows of a resource to match the model. */
 export interface StoreTransaction extends WriteTransaction {
-  /** Rewrites the texts of every record of a resource. @param returned as of `restamper` */
+  /** Rewrites the texts of every record of a resource. @param returned as in `restamper` */
   rewriteTexts(resource: string, returned: readonly Field[]): Promise<void>;
   /** Evaluates the visibility of all rows of some resources again. @param newBits as in `updateAllVisibility` */
   updateVisibility(concerns: (resource: string) => boolean, newBits: number): Promise<void>;

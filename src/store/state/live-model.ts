@@ -129,7 +129,7 @@ export class UnconfirmedLook implements AssumedLook {
 
   /**
    * Compares the assumption with the state that a later statement has seen.
-   * | @param isExpected whether the server's clock shows the expected time
+   * @param isExpected whether the server's clock shows the expected time
    * @throws LookChanged
    */
   confirm({ state, key }: Shown, isExpected: boolean): void {

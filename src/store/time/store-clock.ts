@@ -1,8 +1,9 @@
 /**
- * The clock that sets a store's timestamps, as far as it can be trusted. It detects that the clock was set, by comparing the time that passed on it with the time since the machine booted, which
- * nobody can set. A store keeps one such pair from its writers, so that a process that starts under a wrong clock also
- * detects the jump. A store without writes for a year, or moved to another machine, shows no jump: the machine was running
- * for that year, or has booted since. A clock that is behind is not a reference for a later one.
+ * The clock that sets a store's timestamps, as far as it can be trusted. It detects that the clock was set, by comparing the time
+ * that passed on it with the time since the machine booted, which nobody can set. A store keeps one such pair from its writers, so
+ * that a process that starts under a wrong clock also detects the jump. A store that was not written to for a year, or was moved to
+ * another machine, shows no jump: the machine was running for that year, or has booted since. A clock that is behind is not a
+ * reference for a later one.
  */
 
 import { hash, randomBytes } from 'node:crypto';
@@ -294,8 +295,8 @@ export function storeClock(
 }
 
 /**
- * The epoch of a store identifies one timeline: while it stays the same, no timestamp and no position that a consumer has stored is ever
- * withdrawn. It is random, so that no two stores and no two restores of one backup share one.
+ * The epoch of a store identifies one timeline: while it stays the same, no timestamp and no position that a consumer has stored is
+ * ever withdrawn. It is random, so that no two stores and no two restores of one backup share an epoch.
  */
 export const newEpoch = (): string => randomBytes(9).toString('base64url');
 

@@ -395,8 +395,8 @@ const UNTRUSTED_HASH = '';
 
 /**
  * A transaction for a copy into which something else may have written: it trusts no stored hash. An inconsistent row, or one whose
- * content does not match its hash, counts as changed and is rewritten. A row that has lost its source counts as one of the source that
- * is being read. All other rows stay as they are.
+ * content does not match its hash, counts as changed and is rewritten. A row that has lost its source counts as one of the source
+ * that is being read. All other rows stay as they are.
  */
 function withUntrustedHashes(transaction: WriteTransaction): WriteTransaction {
   return {

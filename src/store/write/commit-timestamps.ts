@@ -278,11 +278,11 @@ export interface Span {
 }
 
 /**
- * Allots ascending moments in microseconds since 1970, all after `last` and none before `promised`. They are after `now` only if there
- * is no room before it; the commit then waits for the clock. Each has a millisecond of its own if there is room: clients truncate finer
- * digits, and a client that pages by timestamp cannot get past a block of equal timestamps that is larger than its page. Without room,
- * up to ten share a millisecond and differ in a fourth digit. None is a whole second, so that windows that share a bound in whole
- * seconds lose nothing.
+ * Allots ascending moments in microseconds since 1970, all after `last` and none before `promised`. They are after `now` only if
+ * there is no room before it; the commit then waits for the clock. Each has a millisecond of its own if there is room: clients
+ * truncate finer digits, and a client that pages by timestamp cannot get past a block of equal timestamps that is larger than its
+ * page. Without room, up to ten share a millisecond and differ in a fourth digit. None is a whole second, so that windows that
+ * share a bound in whole seconds lose nothing.
  */
 export function allotTimestamps(count: number, room: TimestampRoom): number[] {
   const { now, promised, last, over } = room;

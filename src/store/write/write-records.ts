@@ -514,9 +514,9 @@ function hashUnderSystem(
 }
 
 /**
- * A child ready to be stored under its parent, or the reason why it cannot be. An authority rejects a child that names another system; a replica
- * keeps what its source sent.
- * @param system of the parent and therefore of the child; undefined while the parent is not stored
+ * A child ready to be stored under its parent, or the reason why it cannot be. An authority rejects a child that names another
+ * system; a replica keeps what its source sent.
+ * @param system the system of the parent and therefore of the child; undefined while the parent is not stored
  * @param given the system that the stored record must have
  */
 function placeChild(
@@ -578,8 +578,9 @@ interface Claims {
 }
 
 /**
- * Decides which record keeps a child that several contain: a child has one parent. In an authority it is the record that was written
- * last; in a replica, the one that its source changed last, so that a copy does not depend on the order in which records are read.
+ * Decides which record keeps a child that several records contain, since a child has one parent: in an authority the record that
+ * was written last; in a replica the record that its source changed last, so that a copy does not depend on the order in which
+ * records are read.
  * @param rivals the stored children of other records that holders contain, and whether two of the holders contain the same
  */
 async function claimsOf(

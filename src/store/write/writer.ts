@@ -294,7 +294,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     return begun;
   }
 
-  /** Runs daily, apart from what readers of the new day wait for, and when retention shrinks; in steps. */
+  /** Runs daily, after the work that readers of the new day wait for, and when retention is reduced; in steps. */
   async #compactChanges(
     { settings }: StoreModel,
     { patience, steps = Number.POSITIVE_INFINITY }: { patience?: number; steps?: number } = {},
