@@ -95,7 +95,7 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
   } finally {
     await storeHeld();
   }
-  // A response that is too large is no failure of the source.
+  // A response that is too large is not a failure of the source.
   const first = [...failed.values()].find((failure) => !isTooLarge(failure));
   if (first !== undefined && done === 0) await checkSource(first);
   if (failed.size > 0) await giveUp(failed);

@@ -310,7 +310,7 @@ async function answerRequest(
   try {
     if (isStream) {
       streams.open++;
-      // Otherwise the connection would count as one without a key for as long as the stream lasts.
+      // Otherwise the connection would count as one without a key as long as the stream lasts.
       if (account.key !== undefined) connection?.attributeTo(account.key);
       bytes = await sendEvents(response, reply, common, { closing, taking, times: options.events });
     } else {

@@ -95,7 +95,7 @@ const countsRest = ({ pagination: counts, position }: NativeRequest): boolean =>
 const isWalk = ({ filter, order, pagination: counts }: NativeRequest): boolean =>
   filter === undefined && order.length === 0 && counts !== 'count';
 
-/** The walk or window that a page belongs to; a page in another order than that of the keys belongs to none. */
+/** The walk or window that a page belongs to; a page that is not in key order belongs to none. */
 function walkPageAt(asked: NativeRequest, step: WalkStep): WalkPage | undefined {
   const { filter, order, selection, pagination: counts } = asked;
   if (order.length > 0 || counts === 'count') return undefined;
