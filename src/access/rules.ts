@@ -13,8 +13,7 @@ import { type AccessDefinition, dependsOnDay, type RoleDefinition, resolveDayTer
 
 /** A role's filter of one resource. The store saves its result as one bit of each row. */
 export interface RowRule {
-  readonly role: string;
-  /** A power of two; the same in all resources of a store. */
+  /** Of the role: a power of two, the same in all resources of a store. */
   readonly bit: number;
   /** Absent: every row is visible. */
   readonly filter?: Expression;
@@ -27,7 +26,6 @@ export interface WithheldRule {
   readonly shownWhen: Expression;
 }
 
-/** The resources and classes of a role. */
 export interface Role {
   readonly name: string;
   readonly bit: number;
@@ -61,13 +59,17 @@ export function resolveAccess(
 ): AccessRules {
   const schema = makeSchema(dictionary);
   const parse = (resource: string, filter: string): Expression => {
-    const parsed = withFilterInError(`The row filter ${filter} of ${resource}`, () =>
-      parseFilter(resolveDayTerms(filter, today), schema.of(resource), schema),
-    );
-    if (ownFieldsOf(parsed) === undefined) {
-      throw invalidDefinition(`The row filter ${filter} of ${resource} looks beyond the record's own fields`);
+    const what = `The row filter ${filter} of ${resource}`;
+    try {
+      const parsed = parseFilter(resolveDayTerms(filter, today), schema.of(resource), schema);
+      if (ownFieldsOf(parsed) !== undefined) return parsed;
+    } catch (error) {
+      if (!(error instanceof PlatError)) throw error;
+      // The parser takes the filter for the option of a request.
+      const reason = `${what} is invalid: ${error.message.replace(/^\$filter: /, '')}`;
+      throw platError('usage', { reason }, { cause: error });
     }
-    return parsed;
+    throw invalidDefinition(`${what} looks beyond the record's own fields`);
   };
   checkNames(definition, dictionary);
 
@@ -109,17 +111,6 @@ export function resolveAccess(
 }
 
 const invalidDefinition = (reason: string) => platError('usage', { reason: `${reason}.` });
-
-/** Names the filter in an error of the parser, which takes it for the option of a request. */
-function withFilterInError(what: string, parse: () => Expression): Expression {
-  try {
-    return parse();
-  } catch (error) {
-    if (!(error instanceof PlatError)) throw error;
-    const reason = `${what} is invalid: ${error.message.replace(/^\$filter: /, '')}`;
-    throw platError('usage', { reason }, { cause: error });
-  }
-}
 
 /** @throws PlatError `usage` if a definition names a class that no field has */
 export function mustNameClasses({ roles, withheld }: AccessDefinition, { resources }: Dictionary): void {
@@ -164,18 +155,15 @@ function makeRole(definition: RoleDefinition, bit: number, readableByAll: Readon
 }
 
 function rulesOfRole(
-  role: RoleDefinition,
+  { resources }: RoleDefinition,
   bit: number,
   dictionary: Dictionary,
   parse: (resource: string, filter: string) => Expression,
 ): (RowRule & { resource: string })[] {
-  const { name, resources } = role;
-  if (resources === 'all') {
-    return [...dictionary.resources.keys()].map((resource) => ({ resource, role: name, bit }));
-  }
-  return Object.entries(resources).map(([resource, filter]) =>
-    filter === ''
-      ? { resource, role: name, bit }
-      : { resource, role: name, bit, filter: parse(resource, filter) },
-  );
+  if (resources === 'all') return [...dictionary.resources.keys()].map((resource) => ({ resource, bit }));
+  return Object.entries(resources).map(([resource, filter]) => ({
+    resource,
+    bit,
+    filter: filter === '' ? undefined : parse(resource, filter),
+  }));
 }

@@ -4,6 +4,7 @@
  */
 import type { Dictionary, Field, Resource } from '../dictionary/index.ts';
 import { makeSchema, type Schema } from '../query/schema.ts';
+import { memoizePerObject } from '../shared/per-object.ts';
 import type { Role } from './rules.ts';
 
 /** Which rows a request may see. Every statement that reads records applies it. */
@@ -36,7 +37,6 @@ export interface View {
   readonly hiddenOf: (resource: Resource) => readonly Field[];
 }
 
-/** What a view is made from. */
 interface ViewSource {
   readonly dictionary: Dictionary;
   readonly role: Role;
@@ -60,15 +60,9 @@ export function makeView({
     if (scope.onlyFloorPlans) return resource.name === 'Media';
     return role.readsResource(resource) && (resource.always || holdsData(resource.name));
   };
-  const visible = new Map<string, readonly Field[]>();
-  const hidden = new Map<string, readonly Field[]>();
-  const fieldsWhere = (
-    cache: Map<string, readonly Field[]>,
-    resource: Resource,
-    seen: boolean,
-  ): readonly Field[] => {
+  const fieldsWhere = (seen: boolean): View['fieldsOf'] => {
     const isFound = (field: Field): boolean => inUse(field) && role.seesField(field) === seen;
-    return cache.getOrInsertComputed(resource.name, () => [...resource.fields.values()].filter(isFound));
+    return memoizePerObject(({ fields }) => [...fields.values()].filter(isFound));
   };
   return {
     role,
@@ -81,8 +75,8 @@ export function makeView({
       readable: (resource) => !scope.onlyFloorPlans && role.readsResource(resource),
     }),
     publishes,
-    fieldsOf: (resource) => fieldsWhere(visible, resource, true),
-    hiddenOf: (resource) => fieldsWhere(hidden, resource, false),
+    fieldsOf: fieldsWhere(true),
+    hiddenOf: fieldsWhere(false),
   };
 }
 

@@ -2,10 +2,10 @@
  * Limits the size of the compile cache, in which Node keeps compiled code of plat (bin/plat.js). Node removes nothing from it, and
  * each version and each checkout of plat has files of its own. If a removed file is needed again, Node compiles the code again.
  */
-import { readdirSync, rmdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { rmdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
-import { platCacheFolder } from './own-folder.ts';
+import { namesIn, platCacheFolder } from './own-folder.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 /**
@@ -29,11 +29,9 @@ interface Found {
   readonly usedAt: number;
 }
 
-/**
- * Once a day, removes files that have not been used for long, and the oldest files beyond the maximum size.
- * @param now milliseconds since 1970
- */
-export function trimCompileCache(now = Date.now()): void {
+/** Once a day, removes files that have not been used for long, and the oldest files beyond the maximum size. */
+export function trimCompileCache(): void {
+  const now = Date.now();
   const used = getCompileCacheDir();
   // Never trim a folder that the user has chosen, because it may have other content.
   if (used === undefined || dirname(used) !== platCacheFolder(process.env.XDG_CACHE_HOME ?? '')) return;
@@ -62,8 +60,6 @@ const filesIn = (folder: string): Found[] =>
     if (stats === undefined) return [];
     return [{ path, size: stats.size, usedAt: Math.max(stats.mtimeMs, stats.atimeMs) }];
   });
-
-const namesIn = (folder: string): readonly string[] => attempt(() => readdirSync(folder)) ?? [];
 
 const statOf = (path: string): Stats | undefined => attempt(() => statSync(path));
 

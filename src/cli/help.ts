@@ -181,19 +181,8 @@ const OTHERS = 'Options:';
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Source:': ['source', 'resources', 'customFields', 'pageSize', 'windowField', 'alsoWindow'],
   'What to do, and when:': [
-    ...[
-      'once',
-      'watch',
-      'step',
-      'refresh',
-      'updateEvery',
-      'purgeEvery',
-      'accountsEvery',
-      'followBy',
-      'proofEvery',
-      'purgeShare',
-    ],
-    ...['force', 'drift'],
+    ...['once', 'watch', 'step', 'refresh', 'updateEvery', 'purgeEvery', 'accountsEvery', 'followBy'],
+    ...['proofEvery', 'purgeShare', 'force', 'drift'],
   ],
   'Media:': ['media', 'mediaFolder', 'mediaPrivateHosts'],
   'What the source allows:': [

@@ -3,12 +3,12 @@
  * cache folder.
  */
 import { hash } from 'node:crypto';
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseStoreAddress, storeFileId, withoutPassword } from '../open-store.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../service/options.ts';
 import type { ConfigFile } from './config.ts';
-import { platCacheFolder } from './own-folder.ts';
+import { namesIn, platCacheFolder } from './own-folder.ts';
 import { version } from './version.ts';
 
 /**
@@ -63,14 +63,5 @@ function removeUnused(folder: string, now: number): void {
     } catch {
       // Another process is removing the file, or it cannot be removed. Continue with the other files.
     }
-  }
-}
-
-/** The names in a folder; none if it does not exist yet. */
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

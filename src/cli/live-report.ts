@@ -4,21 +4,14 @@ import { messageOf } from '../shared/error-code.ts';
 import { type Intervals, makeThrottle, reportProgress } from './progress.ts';
 import { keepBottomLine, reportLines } from './terminal.ts';
 
-interface LiveReport {
-  onChanges(changes: readonly Change[]): void;
-  onFailure(error: unknown): void;
-  /** Ends the report, and leaves the last line on the screen. */
-  end(): void;
-}
-
 const INTERVALS: Intervals = { lines: 10_000, screen: 250 };
 
-export function liveReport(market: LiveMarket, perMinute: number): LiveReport {
+export function liveReport(market: LiveMarket, perMinute: number) {
   const isDue = makeThrottle(INTERVALS);
   let done = 0;
   let kinds = new Map<string, number>();
   return {
-    onChanges(changes) {
+    onChanges(changes: readonly Change[]): void {
       done += changes.length;
       for (const { kind } of changes) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
       const text = changes.at(-1)?.text;
@@ -32,10 +25,9 @@ export function liveReport(market: LiveMarket, perMinute: number): LiveReport {
       });
       kinds = new Map();
     },
-    onFailure(error) {
-      const why = messageOf(error);
-      reportLines(`The market could not be changed, and is retried soon: ${why}`);
-    },
+    onFailure: (error: unknown): void =>
+      reportLines(`The market could not be changed, and is retried soon: ${messageOf(error)}`),
+    /** Ends the report, and leaves the last line on the screen. */
     end: keepBottomLine,
   };
 }

@@ -19,7 +19,6 @@ import { reportLines } from './terminal.ts';
 const READ_LAG = 0.25;
 
 interface OpenOptions {
-  /** Whether a missing store is created. */
   readonly create: boolean;
   /** The settings of a new store; by default, those of an authority. */
   readonly base?: StoreSettings;

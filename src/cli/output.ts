@@ -1,7 +1,7 @@
 /** Results, errors and exit codes of commands. */
 import { type ErrorCode, PlatError, platError } from '../errors/index.ts';
 import { RequestFailure } from '../replica/http/failure.ts';
-import { messageOf } from '../shared/error-code.ts';
+import { codeOf, messageOf } from '../shared/error-code.ts';
 import { LeaseLost } from '../store/checkpoint/checkpoints.ts';
 import {
   escapeControls,
@@ -79,7 +79,7 @@ const WRONG_USE: ReadonlySet<string> = new Set<ErrorCode>(['usage', 'resourceFil
 
 /** Reports an error on stderr, in one line if it is expected. @returns the exit code */
 export function reportFailure(error: unknown): number {
-  const system = systemCode(error);
+  const system = error instanceof Error && 'syscall' in error ? codeOf(error) : undefined;
   if (system === 'EPIPE') return EXIT.failed; // the reader has closed the pipe
   const text = messageOf(error);
   reportLines(`plat: ${text.replace(/\s+/g, ' ').trim()}`);
@@ -87,10 +87,4 @@ export function reportFailure(error: unknown): number {
   if (!isExpected(error) && system === undefined && error instanceof Error && error.stack !== undefined)
     reportLines(error.stack.split('\n'));
   return EXIT.failed;
-}
-
-/** The code of an error of the operating system, such as ENOSPC. */
-function systemCode(error: unknown): string | undefined {
-  const isSystem = error instanceof Error && 'syscall' in error && 'code' in error;
-  return isSystem && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { makeFolder, PRIVATE_FOLDER_MODE } from '../store/files/private-file.ts';
@@ -16,5 +16,14 @@ export function platCacheFolder(caches: string): string | undefined {
     return isOwn ? folder : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** The names in a folder; none if it does not exist yet. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }

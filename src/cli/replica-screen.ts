@@ -3,11 +3,6 @@ import type { ReplicaEvent } from '../replica/events.ts';
 import { formatSeconds, type Intervals, makeThrottle, reportProgress } from './progress.ts';
 import { isStderrTerminal, removeBottomLine, reportJson, reportLines } from './terminal.ts';
 
-interface ReplicaScreen {
-  show(event: ReplicaEvent): void;
-  end(result: string, left: LeftOver): void;
-}
-
 /** What a run could not complete. */
 interface LeftOver {
   /** The numbers of records that could not be stored, by resource. */
@@ -33,7 +28,7 @@ interface Rate {
   readonly isDue: () => boolean;
 }
 
-export function replicaScreen(source: string): ReplicaScreen {
+export function replicaScreen(source: string) {
   const isTerminal = isStderrTerminal();
   const rates = new Map<string, Rate>();
   const say = (event: Readonly<Record<string, unknown>>): void => {
@@ -59,7 +54,7 @@ export function replicaScreen(source: string): ReplicaScreen {
     reportProgress([text], text, facts);
   };
   return {
-    show(event: ReplicaEvent & ReservedMembers) {
+    show(event: ReplicaEvent & ReservedMembers): void {
       if (event.kind === 'page') {
         page(event);
         return;
@@ -68,7 +63,7 @@ export function replicaScreen(source: string): ReplicaScreen {
       if (event.kind === 'step') rates.set(`${event.resource} ${event.step}`, newRate());
       say(event.kind === 'deleted' || event.kind === 'gone' ? short(event) : { ...event });
     },
-    end: (result, { quarantined, withoutFiles }) =>
+    end: (result: string, { quarantined, withoutFiles }: LeftOver): void =>
       say({
         kind: 'end',
         result,

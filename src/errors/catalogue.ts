@@ -5,7 +5,6 @@
 
 /** One error; `P` are the facts that its message contains. */
 export interface ErrorEntry<P> {
-  /** HTTP status. */
   readonly status: number;
   /** Code in the native envelope. */
   readonly native: number;

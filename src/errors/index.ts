@@ -4,12 +4,6 @@
  */
 import { catalogue, type ErrorCode, type ErrorEntry, type ErrorFacts } from './catalogue.ts';
 
-/** One of several things that were wrong, such as one token of a filter. */
-interface ErrorDetail {
-  readonly target: string;
-  readonly message: string;
-}
-
 /** One part of a native filter that was at fault, as `SparkQLErrors` gives it (native-v1, envelope). */
 export interface FilterFault {
   readonly token: string;
@@ -28,7 +22,6 @@ export type ResumePoint =
 export interface ErrorExtras {
   /** The option, parameter or field that is at fault. */
   readonly target?: string;
-  readonly details?: readonly ErrorDetail[];
   readonly sparkql?: readonly FilterFault[];
   /** Seconds after which to try again. */
   readonly retryAfter?: number;
@@ -42,7 +35,6 @@ export class PlatError extends Error {
   readonly status: number;
   readonly native: number;
   readonly target: string | undefined;
-  readonly details: readonly ErrorDetail[];
   readonly sparkql: readonly FilterFault[];
   readonly retryAfter: number | undefined;
   readonly goOn: ResumePoint | undefined;
@@ -58,7 +50,6 @@ export class PlatError extends Error {
     this.status = entry.status;
     this.native = entry.native;
     this.target = extras.target;
-    this.details = extras.details ?? [];
     this.sparkql = extras.sparkql ?? [];
     this.retryAfter = extras.retryAfter;
     this.goOn = extras.goOn;

@@ -72,7 +72,6 @@ export const byteLengthOf = (part: BodyPart): number =>
 export const acceptsGzip = ({ headers }: Pick<Exchange, 'headers'>): boolean =>
   prefersGzip(headers['accept-encoding']);
 
-/** The records of a page. */
 export const recordsOf = ({ body, deflated }: Page): Uint8Array | DeflatedList => deflated ?? body;
 
 /** A response. The parts of the body are written one after the other, without being joined first. */

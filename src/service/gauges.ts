@@ -10,14 +10,12 @@ import type { Metrics } from './metrics.ts';
 import type { ServiceOptions } from './options.ts';
 import type { FilterIndexCache } from './paging/filter-index.ts';
 
-/** What the gauges read. */
 interface MeasuredParts {
   readonly options: Pick<ServiceOptions, 'store' | 'webhooks'>;
   readonly queue: RequestQueue;
   readonly budgets: Budgets;
   /** The connections of the public surfaces. */
   readonly connections: Connections;
-  /** The number of open event streams. */
   readonly streams: { readonly open: number };
   readonly indexes: FilterIndexCache;
   readonly isReady: () => Promise<boolean>;

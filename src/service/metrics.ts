@@ -4,21 +4,12 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 /** The steps of a request, for the header `Server-Timing` and the metrics. */
 type Step = 'auth' | 'parse' | 'plan' | 'store' | 'encode';
 
-export interface Timings {
-  /** Ends the running step and begins another. */
-  start(step: Step): void;
-  /** Milliseconds of each step. */
-  list(): readonly (readonly [Step, number])[];
-  header(): string;
-}
-
-export const makeTimings = (): Timings => new StepTimings();
-
-class StepTimings implements Timings {
+export class Timings {
   readonly #spent: [Step, number][] = [];
   #current: Step | undefined;
   #since = 0;
 
+  /** Ends the running step and begins another. */
   start(step: Step): void {
     const moment = performance.now();
     this.#stopAt(moment);
@@ -26,6 +17,7 @@ class StepTimings implements Timings {
     this.#since = moment;
   }
 
+  /** Milliseconds of each step. */
   list(): readonly (readonly [Step, number])[] {
     if (this.#current !== undefined) this.#stopAt(performance.now());
     return this.#spent;
@@ -47,34 +39,9 @@ class StepTimings implements Timings {
   }
 }
 
-export interface Metrics {
-  observe(request: ObservedRequest): void;
-  /** A value that is read when the metrics are requested. */
-  gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** Several values that are read when the metrics are requested, each with its own value of one label. */
-  gauges(name: string, help: string, label: string, read: () => readonly (readonly [string, number])[]): void;
-  /** Counts events since the start of the process, by one label. @returns a function that adds one, or `more`, to the count */
-  counter(name: string, help: string, label: string): (value: string, more?: number) => void;
-  /** A duration in seconds. */
-  histogram(name: string, help: string): (seconds: number) => void;
-  text(): Promise<string>;
-  /** The content of `text`, as data. */
-  figures(): Promise<readonly Figure[]>;
-  readonly contentType: string;
-}
+export const makeTimings = (): Timings => new Timings();
 
-/** A metric with its values, one for each combination of its labels. */
-interface Figure {
-  readonly name: string;
-  readonly help: string;
-  readonly type: string;
-  readonly values: readonly {
-    /** In a histogram, the name of the series (`…_bucket`, `…_sum`, `…_count`); otherwise the name of the metric. */
-    readonly name: string;
-    readonly labels: Readonly<Partial<Record<string, string | number>>>;
-    readonly value: number;
-  }[];
-}
+export type Metrics = ReturnType<typeof makeMetrics>;
 
 interface ObservedRequest {
   readonly surface: string;
@@ -109,7 +76,7 @@ function processMetrics(): Registry {
   return ofProcess;
 }
 
-export function makeMetrics(): Metrics {
+export function makeMetrics() {
   const registry = new Registry();
   const shared = processMetrics();
   /** All metrics, read at the moment of the call. */
@@ -166,7 +133,8 @@ export function makeMetrics(): Metrics {
   const seconds = batchedHistogram('plat_request_seconds', secondsHelp, 'surface');
   const steps = batchedHistogram('plat_step_seconds', 'Duration of each step of a request', 'step');
   return {
-    observe({ surface, status, rows: given, bytes: sent, seconds: taken, timings, index }) {
+    observe(request: ObservedRequest): void {
+      const { surface, status, rows: given, bytes: sent, seconds: taken, timings, index } = request;
       requests(1, surface, String(status));
       if (index !== undefined) pages(1, index);
       rows(given, surface);
@@ -174,7 +142,8 @@ export function makeMetrics(): Metrics {
       seconds(surface, taken);
       for (const [step, milliseconds] of timings.list()) steps(step, milliseconds / 1000);
     },
-    gauge(name, help, read) {
+    /** A value that is read when the metrics are requested. */
+    gauge(name: string, help: string, read: () => number | Promise<number>): void {
       new Gauge({
         name,
         help,
@@ -184,7 +153,8 @@ export function makeMetrics(): Metrics {
         },
       });
     },
-    gauges(name, help, label, read) {
+    /** Several values that are read when the metrics are requested, each with its own value of one label. */
+    gauges(name: string, help: string, label: string, read: () => Iterable<readonly [string, number]>): void {
       new Gauge({
         name,
         help,
@@ -196,21 +166,25 @@ export function makeMetrics(): Metrics {
         },
       });
     },
-    counter(name, help, label) {
+    /** Counts events since the start of the process, by one label. @returns a function that adds one, or `more`, to the count */
+    counter(name: string, help: string, label: string) {
       const add = batchedCounter(name, help, label);
-      return (value, more = 1) => add(more, value);
+      return (value: string, more = 1): void => add(more, value);
     },
-    histogram(name, help) {
+    /** A duration in seconds. */
+    histogram(name: string, help: string) {
       const histogram = new Histogram({ name, help, buckets: BUCKETS, registers });
-      return (value) => histogram.observe(value);
+      return (seconds: number): void => histogram.observe(seconds);
     },
-    text: () => allMetrics().metrics(),
-    async figures() {
+    text: (): Promise<string> => allMetrics().metrics(),
+    /** The content of `text`, as data: each metric with its values, one for each combination of its labels. */
+    async figures(): Promise<readonly object[]> {
       const metrics = await allMetrics().getMetricsAsJSON();
       return metrics.map(({ name, help, type, values }) => ({
         ...{ name, help, type: String(type) },
         values: values.map((each) => {
           const { labels, value } = each;
+          // In a histogram, the name of the series (`…_bucket`, `…_sum`, `…_count`).
           const part = 'metricName' in each && typeof each.metricName === 'string' ? each.metricName : name;
           return { name: part, labels, value };
         }),

@@ -33,25 +33,7 @@ import type { Responder } from './responder.ts';
 import type { SurfaceName } from './surface.ts';
 
 /** What the listeners of a service share. */
-export interface ServiceParts {
-  readonly responder: Responder;
-  readonly metrics: Metrics;
-  readonly budgets: Budgets;
-  readonly pace: Pace;
-  /** Counts a client that was disconnected because it read its response too slowly. */
-  readonly cut: (surface: SurfaceName) => void;
-  readonly connections: Connections;
-  /** The connections of operators have limits of their own, so that load on the public surfaces cannot lock operators out. */
-  readonly ofOperators: Connections;
-  /** The number of open event streams, over all listeners. */
-  readonly streams: { open: number };
-  /** Removes expired lists. */
-  sweep(): Promise<void>;
-  /** Closes the caches and streams; no request is answered afterwards. */
-  close(): void;
-  /** Writes the usage of keys and the history of the day, which are otherwise written at intervals. */
-  record(): Promise<void>;
-}
+export type ServiceParts = ReturnType<typeof makeParts>;
 
 const MEGABYTE = 1024 * 1024;
 /** The shortest interval between two log entries about too many connections, in milliseconds. */
@@ -62,7 +44,7 @@ export function makeParts(
   options: ServiceOptions,
   readiness: readonly ReadinessCheck[],
   addressOf: (surface: SurfaceName, arrival?: string) => string,
-): ServiceParts {
+) {
   const { store, clock, log, filterIndex, keptPages } = options;
   const now = (): number => performance.now();
   const problems = () => problemsOf({ store, readiness });
@@ -134,12 +116,15 @@ export function makeParts(
   };
   return {
     ...{ responder, metrics, budgets, pace, connections, streams },
+    /** Counts a client that was disconnected because it read its response too slowly. */
     cut: counter(
       'plat_clients_cut_total',
       'Clients that were disconnected because they read their responses too slowly',
       'surface',
     ),
+    /** The connections of operators have limits of their own, so that load on the public surfaces cannot lock operators out. */
     ofOperators: new Connections(options.connections, () => undefined),
+    /** Removes expired lists. */
     sweep: () => indexes.sweep(),
     close() {
       pace.close();
@@ -147,6 +132,7 @@ export function makeParts(
       indexes.close();
       kept.close();
     },
+    /** Writes the usage of keys and the history of the day, which are otherwise written at intervals. */
     async record() {
       await Promise.all([usage.close(), days.close(), limiter.close()]);
     },

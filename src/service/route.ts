@@ -16,10 +16,9 @@ const MEDIA = '/media/';
 /** The interface that a request is for, and the path below the root of that interface. */
 export type Route =
   | {
-      readonly kind: 'reso' | 'native' | 'events' | 'facets' | 'media' | 'console' | 'none';
+      readonly kind: 'reso' | 'native' | 'events' | 'facets' | 'media' | 'console' | 'admin' | 'none';
       readonly path: string;
     }
-  | { readonly kind: 'admin'; readonly path: string }
   | { readonly kind: 'front'; readonly path: string; readonly front: Front };
 
 /** Matches a key in parentheses. A slash in a key does not end a segment, even if a client or a proxy has not encoded it. */

@@ -141,13 +141,6 @@ export class FairQueue {
     }
   }
 
-  #grant(name: string, owner: Owner): Permit {
-    this.#running++;
-    owner.running++;
-    this.#level = Math.max(this.#level, owner.used);
-    return this.#turnOf(name, owner);
-  }
-
   #next(): [string, Owner] | undefined {
     let best: [string, Owner] | undefined;
     const recent = this.#now() - RECENT;
@@ -168,7 +161,10 @@ export class FairQueue {
     return best;
   }
 
-  #turnOf(name: string, owner: Owner): Permit {
+  #grant(name: string, owner: Owner): Permit {
+    this.#running++;
+    owner.running++;
+    this.#level = Math.max(this.#level, owner.used);
     const began = this.#now();
     let ended = false;
     let listener: ((milliseconds: number) => void) | undefined;

@@ -1,7 +1,9 @@
-/** Makes one attempt to deliver a message to a webhook, and reports its outcome. It stores nothing. */
+/**
+ * Makes one attempt to deliver a message to a webhook, and reports its outcome: events in the form of RESO's webhooks (RCP-28), each
+ * with its type and time. It stores nothing.
+ */
 import type { RecordChange } from '../store/changes/change-feed.ts';
 import type { WebhookSecrets, WebhookTarget } from '../store/changes/webhooks.ts';
-import { messageBody, messageId } from './message.ts';
 import type { Post } from './post.ts';
 import { signatureHeaders } from './sign.ts';
 
@@ -20,6 +22,26 @@ export interface AttemptContext {
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
+
+const CONTEXT = 'urn:reso:metadata:2.0:resource:entityevent';
+
+/** @param changes empty: a test message */
+export function messageBody(changes: readonly RecordChange[]): string {
+  return JSON.stringify({
+    '@reso.context': CONTEXT,
+    value: changes.map(({ sequence, resource, key, kind, at }) => ({
+      EntityEventSequence: sequence,
+      ResourceName: resource,
+      ResourceRecordKey: key,
+      kind,
+      at,
+    })),
+  });
+}
+
+/** The id of a message. A repeated message with the same events has the same id. */
+const messageId = (webhook: string, changes: readonly RecordChange[]): string =>
+  `${webhook}_${changes[0]?.sequence ?? 0}_${changes.at(-1)?.sequence ?? 0}`;
 
 /** @param changes an empty list sends a test message, which has its own id */
 export async function attemptDelivery(

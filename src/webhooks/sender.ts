@@ -5,25 +5,20 @@
 import { randomUUID } from 'node:crypto';
 import type { FeedPosition } from '../store/changes/change-feed.ts';
 import type { DeadHold, Webhook } from '../store/changes/webhooks.ts';
-import type { Store } from '../store/store.ts';
 import { Deadlines } from './deadlines.ts';
 import type { WebhookStates } from './desk.ts';
-import type { Post } from './post.ts';
 import { MAX_RETRY_AFTER } from './retry-plan.ts';
-import { deliverPending, HOLD_DURATION, nextStepFor, shouldSavePosition } from './worker.ts';
+import {
+  deliverPending,
+  HOLD_DURATION,
+  nextStepFor,
+  shouldSavePosition,
+  type WorkerContext,
+} from './worker.ts';
 
-interface SenderOptions {
-  readonly store: Store;
-  readonly post: Post;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+interface SenderOptions extends Omit<WorkerContext, 'signal' | 'holder' | 'isDue'> {
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  /** Resolves after the given time, or when the signal is aborted. */
-  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-  readonly onPaused: (webhook: Webhook, why: string) => void;
   /** Called with an error that prevents the process from processing webhooks. */
   readonly onTrouble: (error: unknown) => void;
 }

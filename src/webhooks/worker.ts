@@ -8,11 +8,10 @@ import { timestampFrom } from '../dictionary/index.ts';
 import type { FeedPosition, RecordChange } from '../store/changes/change-feed.ts';
 import type { DeadHold, Webhook, WebhookChange } from '../store/changes/webhooks.ts';
 import type { Store } from '../store/store.ts';
-import { type AttemptContext, attemptDelivery } from './attempt.ts';
-import { messageBody } from './message.ts';
+import { type AttemptContext, attemptDelivery, messageBody } from './attempt.ts';
 import { failingSinceAt, nextAttemptTime } from './retry-plan.ts';
 
-interface WorkerContext extends AttemptContext {
+export interface WorkerContext extends AttemptContext {
   readonly store: Store;
   /** From 0 to 1. */
   readonly random: () => number;

@@ -38,7 +38,6 @@ interface CompletedOption {
 interface CompletedCommand {
   /** The words after `plat`. */
   readonly name: string;
-  readonly does: string;
   readonly options: readonly CompletedOption[];
   /** The subcommands of a group, each with its description; empty for a command. */
   readonly commands: readonly (readonly [name: string, does: string])[];
@@ -46,7 +45,6 @@ interface CompletedCommand {
   readonly takes: AcceptedValues | undefined;
 }
 
-/** Names from the data model. */
 interface KnownNames {
   readonly resources: readonly string[];
   readonly roles: readonly string[];
@@ -60,20 +58,15 @@ export function defineCompletion(completion: Command, every: () => Promise<reado
       resources: [...standardDictionary().resources.keys()],
       roles: BUILT_IN_ACCESS.roles.map(({ name }) => name),
     };
-    writeText(completionScript(shell, await every(), names));
+    const commands = (await every()).map((command) => describeCommand(command, names));
+    writeText({ bash, zsh, fish }[shell](commands));
   });
-}
-
-/** @param every the program and all its commands */
-function completionScript(shell: Shell, every: readonly Command[], names: KnownNames): string {
-  return { bash, zsh, fish }[shell](every.map((command) => describeCommand(command, names)));
 }
 
 function describeCommand(command: Command, names: KnownNames): CompletedCommand {
   const [argument] = command.registeredArguments;
   return {
     name: command.parent === null ? '' : fullNameOf(command),
-    does: command.description(),
     options: [
       ...command.options.map((each) => ({
         names: [each.short, each.long].filter((name) => name !== undefined && name !== null),

@@ -112,7 +112,6 @@ async function liveMarketOf(store: Store): Promise<LiveMarket> {
   return new LiveMarket(makeMarket(optionsOf(settings.market)), marketStore(store), random);
 }
 
-/** Changes a market until the command is stopped. */
 async function keepChanging(market: LiveMarket, perMinute: number, signal: AbortSignal): Promise<void> {
   const { end, ...report } = liveReport(market, perMinute);
   await runLive({ market, clock: systemClock, perMinute, signal, ...report });

@@ -34,8 +34,8 @@ import { replicaScreen } from '../replica-screen.ts';
 import { onShutdown } from '../shutdown.ts';
 import { addSourceOptions, isSetExplicitly, type SourceSettings, sourceOptions } from '../source-options.ts';
 
+/** The options, besides those of `LIMITS`. */
 interface ReplicateSettings extends SourceSettings {
-  readonly once?: boolean;
   readonly watch?: boolean;
   readonly step?: 'initial' | 'update' | 'purge';
   readonly refresh?: boolean;
@@ -52,11 +52,6 @@ interface ReplicateSettings extends SourceSettings {
   readonly force?: boolean;
   readonly adminPort: number;
   readonly adminHost: string;
-  readonly requestsPerSecond?: number;
-  readonly requestsPerHour?: number;
-  readonly requestsPerDay?: number;
-  readonly bytesPerHour?: number;
-  readonly bytesPerDay?: number;
 }
 
 /** The page caches of an embedded store. The whole process stays below 200 MB, however large the feed is. */

@@ -17,13 +17,6 @@ import { parseRecordJson } from './record-json.ts';
 import { type Draft, MOST_NAMES, Study, withDrafts } from './study.ts';
 import { openText } from './text-source.ts';
 
-interface Declared {
-  /** The drafts that are declared. */
-  readonly drafts: readonly (Draft & { readonly kind: 'field' })[];
-  /** Fields that cannot be declared. */
-  readonly refused: readonly (Draft & { readonly kind: 'none' })[];
-}
-
 /**
  * Declares the fields of files that the dictionary does not define, and reports them.
  * @param configuration the configuration file to which the declarations are added; undefined: none
@@ -73,7 +66,7 @@ export async function declareExtraFields(
 }
 
 /** Rejects the import if a name cannot be declared, because every record has that name. */
-function mustHaveNames(refused: Declared['refused']): void {
+function mustHaveNames(refused: Declarable['refused']): void {
   const unnamed = refused.filter(({ fault }) => fault === 'name');
   if (unnamed.length === 0) return;
   const shown = unnamed.slice(0, MOST_REFUSED);
@@ -90,7 +83,7 @@ const MOST_REFUSED = 20;
 /** The maximum number of values of a lookup in the report. */
 const SHOWN = 6;
 
-function rowOf({ field, values }: Declared['drafts'][number]): string[] {
+function rowOf({ field, values }: Declarable['drafts'][number]): string[] {
   const shown = values?.slice(0, SHOWN).join(', ');
   const more = (values?.length ?? 0) > SHOWN ? ` and ${(values?.length ?? 0) - SHOWN} more` : '';
   return [
@@ -124,7 +117,9 @@ async function studyFile(
 }
 
 /** The drafts that can be declared, and those that cannot. */
-interface Declarable extends Declared {
+interface Declarable {
+  readonly drafts: readonly (Draft & { readonly kind: 'field' })[];
+  readonly refused: readonly (Draft & { readonly kind: 'none' })[];
   /** All declarations of the store, including the drafts. */
   readonly declarations: Declarations;
   readonly dictionary: Dictionary;

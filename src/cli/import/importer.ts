@@ -55,7 +55,6 @@ type Taking = Readonly<Record<'child' | 'from' | 'by', string>>;
 
 /** Rejected records that are missing from the rejected file. */
 export interface Unwritten {
-  /** The path of the rejected file. */
   readonly path: string;
   readonly fault: string;
   count: number;
@@ -87,7 +86,6 @@ const emptyBatch = (): Batch => ({ records: new Map(), rejected: [] });
 
 interface ImportRun {
   readonly signal: AbortSignal;
-  /** Shows the progress. */
   readonly show: () => void;
 }
 
@@ -181,7 +179,6 @@ class Importer {
       await this.#read();
   }
 
-  /** Stores the last batch. */
   async finish(run: ImportRun): Promise<void> {
     await this.#takeSiblings(run);
     if (this.#raws.length > 0) await this.#read();

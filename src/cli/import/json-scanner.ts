@@ -59,7 +59,6 @@ export class JsonScanner {
   hasLongNumbers = false;
   /** Whether the value is nested more deeply than any record can be. */
   isDeep = false;
-  /** Whether the value cannot be JSON. */
   isBroken = false;
   #depth = 0;
   #last = NEWLINE;

@@ -18,7 +18,6 @@ export interface Context {
 
 /** Limits of one record, in bytes; tests use smaller ones. */
 interface RecordLimits {
-  /** The largest record that is read. */
   readonly record: number;
   /** The number of bytes of a larger record that are skipped to reach the next one. If it is even larger, reading the file ends. */
   readonly skipped: number;
@@ -203,7 +202,7 @@ class Documents {
       case OBJECT:
         return this.#beginObject();
       case LIST:
-        if (this.#lists.length >= MOST_LISTS) return this.#cutOut(this.#indented('record'));
+        if (this.#lists.length >= MOST_LISTS) return this.#cutOut(this.#record());
         return this.#openList(1, { last: 'nothing' });
       case LIST_END:
         return list === undefined ? this.#cutOut({ kind: 'rubbish' }) : this.#closeList(list);
@@ -239,10 +238,9 @@ class Documents {
     if (head === undefined) return undefined;
     const { context, page } = head;
     if (context !== undefined) this.#onContext(context);
-    if (page === undefined) return this.#cutOut(this.#indented('record'));
-    const list: List = { head: page, last: 'nothing' };
-    const lines = linesIn(page);
-    return this.#openList(Buffer.byteLength(page, 'latin1'), list, lines);
+    if (page === undefined) return this.#cutOut(this.#record());
+    const lines = page.split('\n').length - 1;
+    return this.#openList(Buffer.byteLength(page, 'latin1'), { head: page, last: 'nothing' }, lines);
   }
 
   /** The context that the annotations of an object name, and the text of a page up to its records. */
@@ -262,9 +260,9 @@ class Documents {
     return isKnown || NO_RECORDS.test(rest) ? { context } : undefined;
   }
 
-  #indented(kind: 'record'): Part {
+  #record(): Part {
     const { begin } = this.#window;
-    return { kind, indentation: this.#isIndented ? begin - this.#lineBegin : 0 };
+    return { kind: 'record', indentation: this.#isIndented ? begin - this.#lineBegin : 0 };
   }
 
   /** @param length number of bytes up to the records */
@@ -481,5 +479,3 @@ function countLines(bytes: Buffer): number {
   for (let at = bytes.indexOf(LINE_END); at >= 0; at = bytes.indexOf(LINE_END, at + 1)) count++;
   return count;
 }
-
-const linesIn = (text: string): number => text.split('\n').length - 1;

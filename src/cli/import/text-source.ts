@@ -99,7 +99,7 @@ async function* decompress(raw: AsyncIterable<Buffer>, file: string): AsyncItera
   const unpacker = new Unpacker();
   let read = 0;
   let given = 0;
-  for await (const chunk of splitPieces(raw, PACKED)) {
+  for await (const chunk of splitPieces(raw)) {
     const failed = await unpacker.put(chunk);
     const pieces = unpacker.take();
     for (const piece of pieces) given += piece.length;
@@ -151,9 +151,9 @@ async function* decompressBytewise(
   }
 }
 
-async function* splitPieces(raw: AsyncIterable<Buffer>, size: number): AsyncIterable<Buffer> {
+async function* splitPieces(raw: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   for await (const chunk of raw) {
-    for (let at = 0; at < chunk.length; at += size) yield chunk.subarray(at, at + size);
+    for (let at = 0; at < chunk.length; at += PACKED) yield chunk.subarray(at, at + PACKED);
   }
 }
 

@@ -20,7 +20,6 @@ export interface BudgetLimits {
   readonly windowSeconds: number;
 }
 
-/** Why a key was rejected. */
 export type Refusal = 'requests' | 'bytes' | 'share' | 'searches';
 
 interface BudgetWatch {
@@ -81,12 +80,10 @@ export class Budgets implements SizedCache {
     return this.#bytes;
   }
 
-  /** Requests that are not answered yet. */
   get requests(): number {
     return this.#requests;
   }
 
-  /** How many keys and addresses are known. */
   get size(): number {
     return this.#spending.size;
   }

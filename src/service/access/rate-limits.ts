@@ -143,11 +143,8 @@ export class SharedRateLimiter implements RequestLimiter, SizedCache {
 
   /** Borrows an allowance from the store. Concurrent requests of one key share one query. */
   #borrow(key: string, limit: RateLimit, now: number): Promise<void> {
-    const running = this.#borrowing.get(key);
-    if (running !== undefined) return running;
-    const borrowing = this.#borrowNow(key, limit, now).finally(() => this.#borrowing.delete(key));
-    this.#borrowing.set(key, borrowing);
-    return borrowing;
+    const begin = () => this.#borrowNow(key, limit, now).finally(() => this.#borrowing.delete(key));
+    return this.#borrowing.getOrInsertComputed(key, begin);
   }
 
   async #borrowNow(key: string, limit: RateLimit, now: number): Promise<void> {

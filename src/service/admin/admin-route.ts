@@ -18,7 +18,6 @@ import type { RateLimit } from '../options.ts';
 import type { SurfaceName } from '../surface.ts';
 import type { ReadinessCheck } from './readiness.ts';
 
-/** What the admin port reports on. */
 export interface AdminContext {
   readonly store: Store;
   readonly metrics: Metrics;
@@ -58,7 +57,6 @@ interface BodySchema {
   readonly properties: Readonly<Record<string, Json>>;
 }
 
-/** A path with its description. */
 export interface DescribedRoute {
   /** With its variable parts in braces. */
   readonly path: string;

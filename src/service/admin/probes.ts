@@ -19,7 +19,6 @@ import type { Metrics } from '../metrics.ts';
 import { resoError } from '../reply/errors.ts';
 import { type CommonHeaderValues, commonHeaders } from '../reply/send.ts';
 
-/** A process that is probed. */
 export interface Probed {
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
   /** What prevents it from being ready, by name; empty if it is ready. */
@@ -51,17 +50,11 @@ export const PROBES = {
  */
 const TIMEOUTS = { request: 10_000, idle: 60_000, close: 2000 } as const;
 
-interface ProbeServer {
-  /** Without a slash at the end. */
-  readonly address: string;
-  close(): Promise<void>;
-}
-
 /** Listens for probes. @throws the system's error if the port cannot be opened */
 export async function serveProbes(
   probed: Probed,
   { host, port }: { readonly host: string; readonly port: number },
-): Promise<ProbeServer> {
+) {
   const common = (): CommonHeaderValues => ({ requestId: randomUUID(), now: Date.now(), isOfOperator: true });
   const server = makeServer(
     { tls: undefined, requestPatience: TIMEOUTS.request, idlePatience: TIMEOUTS.idle },

@@ -21,7 +21,6 @@ async function clockProblem(store: Store): Promise<string | undefined> {
   return ahead === undefined ? undefined : aheadText(ahead);
 }
 
-/** What readiness depends on. */
 interface Checked {
   readonly store: Store;
   readonly readiness: readonly ReadinessCheck[];

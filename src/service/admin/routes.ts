@@ -13,8 +13,8 @@ import { UNAVAILABLE_EVENT } from '../console/live.ts';
 import { QUARANTINE_OPTIONS, quarantine, replicationAt, retry } from '../console/replication.ts';
 import { rolesInForce } from '../console/roles.ts';
 import { STRING_SCHEMA } from '../description/parts.ts';
-import { jsonReply } from '../exchange.ts';
-import { about } from './about.ts';
+import { type Exchange, jsonReply } from '../exchange.ts';
+import { PUBLIC_SURFACES, SURFACE } from '../surface.ts';
 import type { AdminContext, AdminRoute, DescribedRoute } from './admin-route.ts';
 import { PROBES, type Probed } from './probes.ts';
 import { problemsOf } from './readiness.ts';
@@ -61,7 +61,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   get(
     '/about',
     'Retrieve the addresses of the interfaces and the names of the roles',
-    async ({ store, addressOf }, { exchange }) => jsonReply(await about(store, addressOf, exchange)),
+    async (context, { exchange }) => jsonReply(await about(context, exchange)),
   ),
   get('/status', 'Retrieve the counts, lag and settings of the store', async ({ store }) =>
     jsonReply(await store.status()),
@@ -81,7 +81,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     'List keys with their usage, in total and in the last day, and the limits of each kind of key',
     async (context) => {
       await context.usage.flush();
-      return allKeys(context.store, context);
+      return allKeys(context);
     },
   ),
   post(
@@ -107,7 +107,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   get(
     '/keys/{id}/history',
     'Retrieve the usage of a key per minute of the last day, over all processes; null for minutes without data',
-    ({ store, days }, { names }) => keyHistory(store, days, names.id ?? ''),
+    (context, { names }) => keyHistory(context, names.id ?? ''),
   ),
   get(
     '/history',
@@ -215,6 +215,16 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     },
   ),
 ];
+
+/** What the console must know before any other request: the interfaces and their addresses, and the roles of the store. */
+async function about({ store, addressOf }: AdminContext, { arrival }: Exchange): Promise<object> {
+  const { settings, rules } = await store.model();
+  const surfaces = PUBLIC_SURFACES.map((name) => {
+    const { resoRoot, nativeRoot } = SURFACE[name];
+    return { name, address: addressOf(name, arrival), resoRoot, nativeRoot };
+  });
+  return { store: store.name, owner: settings.owner, surfaces, roles: [...rules.roles.keys()] };
+}
 
 const probed = (context: AdminContext): Probed => ({
   metrics: context.metrics,

@@ -8,12 +8,6 @@ import { createWebhook, replayWebhook } from '../../webhooks/operations.ts';
 import { type BodyMembers, requireString } from '../console/given.ts';
 import { jsonReply, type Reply } from '../exchange.ts';
 
-/**
- * A webhook that is created through this port can never send to a private network. Otherwise, anyone with an admin token could
- * explore it.
- */
-const ON_THE_INTERNET = { privateHosts: false } as const;
-
 /** @throws PlatError `requestMalformed`; `usage` as of `createWebhook` */
 export async function newWebhook(store: Store, given: BodyMembers): Promise<Reply> {
   const made = await createWebhook(store, {
@@ -22,7 +16,8 @@ export async function newWebhook(store: Store, given: BodyMembers): Promise<Repl
     resources: textsIn(given, 'resources'),
     systems: textsIn(given, 'systems'),
     bearer: given.bearer === undefined ? null : requireString(given, 'bearer'),
-    ...ON_THE_INTERNET,
+    // Otherwise anyone with a token could explore a private network through this port.
+    privateHosts: false,
   });
   return { ...jsonReply(made), status: 201 };
 }

@@ -55,7 +55,6 @@ export interface FacetRequest {
   readonly collection: string;
   /** The parts that are counted together: agents and offices are the accounts of the native interface. */
   readonly parts: readonly FacetPart[];
-  /** The names that were requested. */
   readonly names: readonly string[];
   /** The field that is grouped into ranges, if there is one part. */
   readonly measured?: AskedField;

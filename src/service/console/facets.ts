@@ -115,16 +115,14 @@ async function resolveHistogram(
   count: (rough: HistogramRanges) => Promise<Facets>,
 ): Promise<HistogramRanges | undefined> {
   if (measured === undefined) return undefined;
-  return { field: measured.field, edges: edges ?? (await fittingEdges(measured.field, count)) };
-}
-
-/** Edges of about a dozen ranges that contain nearly all values: a first query determines their distribution. */
-async function fittingEdges(
-  field: Field,
-  count: (rough: HistogramRanges) => Promise<Facets>,
-): Promise<readonly number[]> {
+  const { field } = measured;
+  if (edges !== undefined) return { field, edges };
+  // A first query determines the distribution of the values.
   const { histogram } = await count({ field, edges: ROUGH_EDGES });
-  return histogram === undefined ? [] : rangeEdges(histogram, field.type.kind === 'integer');
+  return {
+    field,
+    edges: histogram === undefined ? [] : rangeEdges(histogram, field.type.kind === 'integer'),
+  };
 }
 
 function emptyFacets(fields: readonly Field[], ranges: HistogramRanges | undefined): Facets {

@@ -34,19 +34,6 @@ export interface DayOfKey extends KeyFigures {
 /** A figure for each minute; null where no process is known to have counted. */
 type Series = readonly (number | null)[];
 
-/** Figures of one surface, an entry for each minute of the history. */
-interface SurfaceHistory {
-  readonly requests: Series;
-  /** The number of responses with a status of 400 to 499. */
-  readonly refused: Series;
-  /** The number of responses with a status of 500 or more. */
-  readonly failed: Series;
-  /** The milliseconds within which half of the requests were answered; null if there were none. */
-  readonly half: Series;
-  /** The milliseconds within which 95 percent of the requests were answered. */
-  readonly most: Series;
-}
-
 /** Which processes and minutes a history covers. */
 interface Covered {
   /** The start of the first minute, in milliseconds since 1970. */
@@ -98,19 +85,22 @@ export class HistoryDay {
     };
   }
 
-  surfaces(): Covered & { readonly surfaces: Partial<Record<SurfaceName, SurfaceHistory>> } {
-    const surfaces: Partial<Record<SurfaceName, SurfaceHistory>> = {};
-    for (const name of SURFACES) {
+  /** The figures of each surface, an entry for each minute; `half` and `most` are the times of half, and of 95 in 100 requests. */
+  surfaces() {
+    const entries = SURFACES.map((name) => {
       const of = this.#minutes.map((parts) => parts && ofSurface(parts, name));
-      surfaces[name] = {
-        requests: of.map((each) => each?.requests ?? null),
-        refused: of.map((each) => each?.refused ?? null),
-        failed: of.map((each) => each?.failed ?? null),
-        half: of.map((each) => timeOf(each, 0.5)),
-        most: of.map((each) => timeOf(each, 0.95)),
-      };
-    }
-    return { ...this.#covered, surfaces };
+      const series = (which: 'requests' | 'refused' | 'failed'): Series =>
+        of.map((each) => each?.[which] ?? null);
+      const times = (share: number): Series => of.map((each) => timeOf(each, share));
+      return [
+        name,
+        {
+          ...{ requests: series('requests'), refused: series('refused'), failed: series('failed') },
+          ...{ half: times(0.5), most: times(0.95) },
+        },
+      ] as const;
+    });
+    return { ...this.#covered, surfaces: Object.fromEntries(entries) };
   }
 
   /**

@@ -7,7 +7,6 @@ import { type HistoryStep, MINUTE, STEP_MINUTES } from '../../store/history-stor
 import type { SurfaceName } from '../surface.ts';
 import { TIMES } from './history-day.ts';
 
-/** A request that has ended. */
 interface Ended {
   readonly surface: SurfaceName;
   readonly status: number;

@@ -6,27 +6,16 @@ import { KEY_KINDS } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
 import { checkKeyName, createKey, parseExpiry, revokeKey } from '../../store/keys/new-key.ts';
 import type { Store } from '../../store/store.ts';
+import type { AdminContext } from '../admin/admin-route.ts';
 import { jsonReply, type Reply } from '../exchange.ts';
-import type { RateLimit } from '../options.ts';
-import type { SurfaceName } from '../surface.ts';
 import { type BodyMembers, requireString } from './given.ts';
 import type { DayOfKey } from './history-day.ts';
-import type { HistoryKeeper } from './history-keeper.ts';
 
 const IDLE: DayOfKey = { requests: 0, rows: 0, bytes: 0, limited: 0, busiest: 0 };
 
 /** Every key with its total usage and its usage in the last day, and the limits of each kind of key. */
-export async function allKeys(
-  { keys }: Pick<Store, 'keys'>,
-  {
-    days,
-    limits,
-  }: {
-    readonly days: Pick<HistoryKeeper, 'day'>;
-    readonly limits: Readonly<Record<SurfaceName, RateLimit>>;
-  },
-): Promise<Reply> {
-  const records = await keys.list();
+export async function allKeys({ store, days, limits }: AdminContext): Promise<Reply> {
+  const records = await store.keys.list();
   const kinds = new Map(records.map(({ id, kind }) => [id, kind]));
   const day = await days.day();
   const used = day.keys((id) => Math.ceil(limits[kinds.get(id) ?? 'api'].seconds / 60));
@@ -60,12 +49,8 @@ export async function newKey(store: Store, given: BodyMembers): Promise<Reply> {
 }
 
 /** The usage of a key in the last day. @throws PlatError `recordNotFound` */
-export async function keyHistory(
-  { keys }: Pick<Store, 'keys'>,
-  days: Pick<HistoryKeeper, 'day'>,
-  id: string,
-): Promise<Reply> {
-  const isKnown = (await keys.list()).some((key) => key.id === id);
+export async function keyHistory({ store, days }: AdminContext, id: string): Promise<Reply> {
+  const isKnown = (await store.keys.list()).some((key) => key.id === id);
   if (!isKnown) throw platError('recordNotFound', { resource: 'key' });
   return jsonReply((await days.day()).key(id));
 }

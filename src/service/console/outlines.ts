@@ -5,22 +5,10 @@
 import { platError } from '../../errors/index.ts';
 import { isObject } from '../../shared/json.ts';
 
-/** Degrees, WGS 84. */
-type Position = readonly [longitude: number, latitude: number];
-/** The outer ring, then its holes; each ends where it begins. */
-type Rings = readonly (readonly Position[])[];
-
-interface Outline {
-  readonly type: 'Feature';
-  readonly properties: { readonly name: string };
-  readonly geometry:
-    | { readonly type: 'Polygon'; readonly coordinates: Rings }
-    | { readonly type: 'MultiPolygon'; readonly coordinates: readonly Rings[] };
-}
-
 export interface Outlines {
   readonly type: 'FeatureCollection';
-  readonly features: readonly Outline[];
+  /** Polygons and MultiPolygons with the name of the place. */
+  readonly features: readonly object[];
 }
 
 export const NO_OUTLINES: Outlines = { type: 'FeatureCollection', features: [] };
@@ -37,7 +25,7 @@ export function outlinesIn(json: unknown): Outlines {
   return { type: 'FeatureCollection', features: listIn(json.features, 'features', outlineIn) };
 }
 
-function outlineIn(json: unknown, at: string): Outline {
+function outlineIn(json: unknown, at: string) {
   if (!isObject(json) || json.type !== 'Feature') throw expected(at, 'a Feature');
   const name = isObject(json.properties) ? json.properties.name : undefined;
   if (typeof name !== 'string' || name === '' || name.length > LONGEST_NAME) {
@@ -46,7 +34,7 @@ function outlineIn(json: unknown, at: string): Outline {
   return { type: 'Feature', properties: { name }, geometry: geometryIn(json.geometry, `${at}.geometry`) };
 }
 
-function geometryIn(json: unknown, at: string): Outline['geometry'] {
+function geometryIn(json: unknown, at: string) {
   const { type, coordinates } = isObject(json) ? json : {};
   const inside = `${at}.coordinates`;
   if (type === 'Polygon') return { type, coordinates: ringsIn(coordinates, inside) };
@@ -54,9 +42,10 @@ function geometryIn(json: unknown, at: string): Outline['geometry'] {
   throw expected(`${at}.type`, 'Polygon or MultiPolygon');
 }
 
-const ringsIn = (json: unknown, at: string): Rings => listIn(json, at, ringIn, 1);
+/** The outer ring, then its holes. */
+const ringsIn = (json: unknown, at: string) => listIn(json, at, ringIn, 1);
 
-function ringIn(json: unknown, at: string): Position[] {
+function ringIn(json: unknown, at: string): number[][] {
   const ring = listIn(json, at, positionIn, 4);
   const [first, last] = [ring[0], ring.at(-1)];
   if (first?.[0] !== last?.[0] || first?.[1] !== last?.[1])
@@ -64,7 +53,7 @@ function ringIn(json: unknown, at: string): Position[] {
   return ring;
 }
 
-function positionIn(json: unknown, at: string): Position {
+function positionIn(json: unknown, at: string): number[] {
   const [longitude, latitude]: readonly unknown[] = Array.isArray(json) ? json : [];
   if (isWithin(longitude, 180) && isWithin(latitude, 90)) return [longitude, latitude];
   throw expected(at, 'a longitude and a latitude in degrees');

@@ -16,6 +16,7 @@ import { nativeParameters, nativePaths, nativeSchemas } from './native-paths.ts'
 import {
   content,
   HEADERS,
+  headerParameter,
   type Json,
   operation,
   type Paths,
@@ -70,6 +71,8 @@ function resourcesOf(
   }));
 }
 
+const JSON_NAME = 'application/json';
+
 const TITLES: Readonly<Record<Surface['name'], string>> = {
   api: 'plat: Listings',
   replication: 'plat: Listings, for replicas',
@@ -117,7 +120,7 @@ function documentOf(surface: Surface, resources: readonly DescribedResource[]): 
       },
       responses: {
         ResoFault: RESO_FAULT,
-        ...(nativeRoot === undefined ? {} : { NativeFault: NATIVE_FAULT }),
+        NativeFault: nativeRoot === undefined ? undefined : NATIVE_FAULT,
       },
     },
   };
@@ -126,7 +129,7 @@ function documentOf(surface: Surface, resources: readonly DescribedResource[]): 
 /** @param envelope the name of the only member of the body */
 const fault = (envelope: string, required: readonly string[], properties: Json): Json => ({
   description: 'The error: its cause, its place in the request, and how to correct it',
-  content: content('application/json', {
+  content: content(JSON_NAME, {
     type: 'object',
     required: [envelope],
     properties: { [envelope]: { type: 'object', required, properties } },
@@ -158,8 +161,7 @@ function openPaths({ name }: Surface): Paths {
       summary,
       tag: 'Front',
       parameters: pathParameters(path),
-      answer: content(type, type === 'application/json' ? { type: 'object' } : STRING_SCHEMA),
-      fault: 'ResoFault',
+      answer: content(type, type === JSON_NAME ? { type: 'object' } : STRING_SCHEMA),
       isOpen: true,
       isTagged: path === DOCUMENT_PATH,
     });
@@ -175,7 +177,6 @@ function openPaths({ name }: Surface): Paths {
       pathParameter('file', STRING_SCHEMA, 'As in the URL of the record'),
     ],
     answer: content('*/*', {}),
-    fault: 'ResoFault',
     isOpen: true,
     isTagged: true,
     others: { 206: { description: 'The part that Range asks for', content: content('*/*', {}) } },
@@ -192,15 +193,12 @@ function eventPaths(): Paths {
     tag: 'Changes',
     parameters: [
       ...Object.entries(EVENT_OPTIONS).map(([name, takes]) => queryParameter(name, takes)),
-      {
-        name: 'Last-Event-ID',
-        in: 'header',
-        description: 'The last position that the client received; the events after it follow.',
-        schema: STRING_SCHEMA,
-      },
+      headerParameter(
+        'Last-Event-ID',
+        'The last position that the client received; the events after it follow.',
+      ),
     ],
     answer: content(EVENT_STREAM, STRING_SCHEMA),
-    fault: 'ResoFault',
   });
   return { [EVENTS_PATH]: { get: described } };
 }
@@ -214,15 +212,7 @@ const adminId = (method: string, path: string): string => {
 
 function adminPaths(): Paths {
   const paths: Record<string, Record<string, Json>> = {};
-  for (const {
-    path,
-    method,
-    summary,
-    type = 'application/json',
-    body,
-    query = {},
-    isOpen,
-  } of DESCRIBED_ROUTES) {
+  for (const { path, method, summary, type = JSON_NAME, body, query = {}, isOpen } of DESCRIBED_ROUTES) {
     const described = operation({
       id: adminId(method, path),
       summary,
@@ -231,16 +221,11 @@ function adminPaths(): Paths {
         ...pathParameters(path),
         ...Object.entries(query).map(([name, takes]) => queryParameter(name, takes)),
       ],
-      ...(body === undefined
-        ? {}
-        : {
-            body: {
-              required: true,
-              content: content('application/json', { type: 'object', ...body, additionalProperties: false }),
-            },
-          }),
-      answer: content(type, type === 'application/json' ? { type: 'object' } : STRING_SCHEMA),
-      fault: 'ResoFault',
+      body: body && {
+        required: true,
+        content: content(JSON_NAME, { type: 'object', ...body, additionalProperties: false }),
+      },
+      answer: content(type, type === JSON_NAME ? { type: 'object' } : STRING_SCHEMA),
       isOpen,
     });
     paths[path] = { ...paths[path], [method.toLowerCase()]: described };

@@ -1,7 +1,6 @@
 /** The elements of OpenAPI descriptions (OpenAPI 3.1). This module must not know any interface. */
 
 export type Json = Readonly<Record<string, unknown>>;
-/** Paths, each with its operations. */
 export type Paths = Record<string, Json>;
 
 export const STRING_SCHEMA: Json = { type: 'string' };
@@ -12,7 +11,7 @@ export const ref = (kind: 'schemas' | 'parameters' | 'responses', name: string):
 
 export const content = (type: string, schema: Json): Json => ({ [type]: { schema } });
 
-interface Operation {
+export interface Operation {
   readonly id: string;
   readonly summary: string;
   readonly tag: string;
@@ -20,7 +19,7 @@ interface Operation {
   readonly body?: Json;
   readonly answer: Json;
   /** The name of the response for all errors. */
-  readonly fault: string;
+  readonly fault?: 'ResoFault' | 'NativeFault';
   /** Whether it needs no token. */
   readonly isOpen?: boolean;
   /** Whether the response has an ETag. */
@@ -35,7 +34,7 @@ const empty = (status: number, description: string): Json => ({ [status]: { desc
 export const NO_CONTENT = empty(204, 'The value is null');
 const NOT_MODIFIED = empty(304, 'The client has the current version');
 
-const headerParameter = (name: string, description: string): Json => ({
+export const headerParameter = (name: string, description: string): Json => ({
   name,
   in: 'header',
   description,
@@ -62,8 +61,8 @@ export function operation({
   parameters = [],
   body,
   answer,
-  fault,
-  isOpen,
+  fault = 'ResoFault',
+  isOpen = false,
   isTagged = false,
   others = {},
 }: Operation): Json {
@@ -73,9 +72,9 @@ export function operation({
     operationId: id,
     summary,
     tags: [tag],
-    ...(all.length === 0 ? {} : { parameters: all }),
-    ...(body === undefined ? {} : { requestBody: body }),
-    ...(isOpen === true ? { security: [] } : {}),
+    parameters: all.length === 0 ? undefined : all,
+    requestBody: body,
+    security: isOpen ? [] : undefined,
     responses: {
       200: { description: 'OK', content: answer },
       ...others,
@@ -85,7 +84,6 @@ export function operation({
   };
 }
 
-/** A parameter in a path. */
 export const pathParameter = (name: string, schema: Json, description: string): Json => ({
   name,
   in: 'path',

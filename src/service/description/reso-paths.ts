@@ -1,5 +1,11 @@
 /** The paths of a RESO service root in OpenAPI, from the existing entity sets, navigations and options. */
-import { CUSTOM_FIELDS, type Field, type Navigation, type Resource } from '../../dictionary/index.ts';
+import {
+  CUSTOM_FIELDS,
+  type Field,
+  keyField,
+  type Navigation,
+  type Resource,
+} from '../../dictionary/index.ts';
 import { OPTIONS_BY_PATH, type SystemOption } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import { DIGEST_OPTIONS } from '../reso/digests.ts';
@@ -8,6 +14,7 @@ import {
   content,
   type Json,
   NO_CONTENT,
+  type Operation,
   operation,
   type Paths,
   pathParameter,
@@ -16,7 +23,6 @@ import {
 } from './parts.ts';
 import { type Members, recordSchema } from './schemas.ts';
 
-/** A resource as it is described. */
 export interface DescribedResource {
   readonly resource: Resource;
   /** Undefined if the fields depend on the key. */
@@ -55,9 +61,6 @@ export const resoParameters = (): Json =>
       { name: `$${option}`, in: 'query', description: takes, schema },
     ]),
   );
-
-const parametersOf = (options: Iterable<SystemOption>): Json[] =>
-  [...options].map((option) => ref('parameters', `odata-${option}`));
 
 const JSON_NAME = 'application/json';
 const PLAIN = content('text/plain', STRING_SCHEMA);
@@ -102,43 +105,42 @@ interface Root {
   readonly tracksChanges: boolean;
 }
 
-/** One operation of a path. */
-interface OperationOptions {
+interface OperationOptions
+  extends Pick<Operation, 'summary' | 'parameters' | 'body' | 'answer' | 'isTagged'> {
   /** The parts of the operation's id: the kind of the request and its subject. */
   readonly id: readonly string[];
-  readonly summary: string;
-  readonly parameters?: readonly Json[];
   readonly options?: Iterable<SystemOption>;
-  readonly answer: Json;
   /** Whether it returns records, whose form the client can choose by preferences. */
   readonly isPreferred?: boolean;
-  /** Whether the response has an ETag. */
-  readonly isTagged?: boolean;
   /** Whether the result can be null, which is a response without a body. */
   readonly isNullable?: boolean;
 }
 
-function describeOperation(given: OperationOptions, body?: Json): Json {
-  const { id, summary, parameters = [], options = [], answer, isPreferred, isTagged, isNullable } = given;
-  const preferences = isPreferred === true ? [ref('parameters', 'prefer')] : [];
-  return operation({
+const describeOperation = ({
+  id,
+  parameters = [],
+  options = [],
+  isPreferred,
+  isNullable,
+  ...given
+}: OperationOptions): Json =>
+  operation({
+    ...given,
     id: id.join('_'),
-    summary,
     tag: 'RESO',
-    parameters: [...parameters, ...parametersOf(options), ...preferences],
-    isTagged,
-    others: isNullable === true ? NO_CONTENT : {},
-    ...(body === undefined ? {} : { body }),
-    answer,
-    fault: 'ResoFault',
+    parameters: [
+      ...parameters,
+      ...[...options].map((option) => ref('parameters', `odata-${option}`)),
+      ...(isPreferred ? [ref('parameters', 'prefer')] : []),
+    ],
+    others: isNullable ? NO_CONTENT : {},
   });
-}
 
 const get = (given: OperationOptions): Json => ({ get: describeOperation(given) });
 
 /** The path of one record, and the parameter in it, by the type of its key. */
 function recordPath({ resource }: DescribedResource, { root }: Root): { path: string; key: Json } {
-  const isText = resource.fields.get(resource.key)?.type.kind === 'string';
+  const isText = keyField(resource).type.kind === 'string';
   return {
     path: `${root}${resource.name}(${isText ? "'{key}'" : '{key}'})`,
     key: pathParameter(
@@ -168,17 +170,13 @@ const KINDS: Readonly<
     const options = optionsOf(resource, 'collection').difference(
       new Set(tracksChanges ? [] : ['deltatoken']),
     );
-    const isPreferred = true;
-    const page = { id: ['list', name], summary: `List records of ${name}`, options, answer, isPreferred };
-    const posted = {
-      id: ['query', name],
-      summary: `List records of ${name}, with the query options in the body`,
-      answer,
-      isPreferred,
-    };
+    const page = { id: ['list', name], summary: `List records of ${name}`, answer, isPreferred: true };
+    const summary = `${page.summary}, with the query options in the body`;
     return {
-      [`${root}${name}`]: get(page),
-      [`${root}${name}/$query`]: { post: describeOperation(posted, POSTED) },
+      [`${root}${name}`]: get({ ...page, options }),
+      [`${root}${name}/$query`]: {
+        post: describeOperation({ ...page, id: ['query', name], summary, body: POSTED }),
+      },
     };
   },
   count({ resource }, { root }) {

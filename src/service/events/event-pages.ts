@@ -81,20 +81,17 @@ export class EventPages {
     const id = `${positionText(position)} ${following.id}`;
     const kept = this.#kept.get(id);
     if (kept !== undefined && isFresh(kept, commits)) return kept.page;
-    const running = `${commits} ${id}`;
-    const begun = this.#reading.get(running);
-    if (begun !== undefined) return begun;
-    const reading = this.#read(following, position, read);
-    this.#reading.set(running, reading);
-    try {
-      const page = await reading;
-      if (page.kind === 'events' && page.text.length > 0) {
-        this.#kept.put(id, { page, commits, at: performance.now() }, page.text.length);
+    return this.#reading.getOrInsertComputed(`${commits} ${id}`, async (running) => {
+      try {
+        const page = await this.#read(following, position, read);
+        if (page.kind === 'events' && page.text.length > 0) {
+          this.#kept.put(id, { page, commits, at: performance.now() }, page.text.length);
+        }
+        return page;
+      } finally {
+        this.#reading.delete(running);
       }
-      return page;
-    } finally {
-      this.#reading.delete(running);
-    }
+    });
   }
 
   /** The end of the sequence. Streams that begin at the same time share one query. @param commits as in `pageAfter` */

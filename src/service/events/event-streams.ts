@@ -16,7 +16,6 @@ const AT_ONCE = 100;
 /** Seconds after which a key with too many streams may retry. */
 const RETRY_AFTER_SECONDS = 30;
 
-/** A follower, and what it follows. */
 interface Follower {
   readonly keyId: string;
   readonly following: FollowRequest;
@@ -25,7 +24,6 @@ interface Follower {
   readonly turn: () => Promise<void>;
 }
 
-/** The metrics of the streams. */
 interface StreamMetrics {
   readonly sent: (events: number) => void;
   readonly lag: (seconds: number) => void;

@@ -112,20 +112,18 @@ function followRequestOf(
     id: JSON.stringify(id),
     resources,
     viewBy: (model) => context.views.viewOf(key, model),
-    ...(isWhole
+    records: isWhole
       ? {
-          records: {
-            root: `${exchange.base}${exchange.surface.resoRoot ?? '/'}`,
-            files: (view, now) => signingFor({ context, exchange, session: { view, now } }),
-            written: (view, resource, text) => {
-              if (!view.enumerations) return text;
-              const given = { resource, expansions: [] };
-              const named = recordAsRequested({ session: { ...session, view } }, given, Buffer.from(text));
-              return Buffer.from(named).toString();
-            },
+          root: `${exchange.base}${exchange.surface.resoRoot ?? '/'}`,
+          files: (view, now) => signingFor({ context, exchange, session: { view, now } }),
+          written: (view, resource, text) => {
+            if (!view.enumerations) return text;
+            const given = { resource, expansions: [] };
+            const named = recordAsRequested({ session: { ...session, view } }, given, Buffer.from(text));
+            return Buffer.from(named).toString();
           },
         }
-      : {}),
+      : undefined,
   };
 }
 

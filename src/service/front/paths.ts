@@ -77,14 +77,12 @@ const FOLDER = new URL('../../../docs/', import.meta.url);
 /** Documents that have been read. They are few, and anyone may request them any number of times. */
 const texts = new Map<DocumentName, Promise<string>>();
 
-function documentText(name: DocumentName): Promise<string> {
-  const known = texts.get(name);
-  if (known !== undefined) return known;
-  const read = readFile(new URL(name, FOLDER), 'utf8');
-  texts.set(name, read);
-  read.catch(() => texts.delete(name));
-  return read;
-}
+const documentText = (name: DocumentName): Promise<string> =>
+  texts.getOrInsertComputed(name, () => {
+    const read = readFile(new URL(name, FOLDER), 'utf8');
+    read.catch(() => texts.delete(name));
+    return read;
+  });
 
 /** A document of the package, as plain text, which every browser displays. */
 export async function documentReply({ headers }: Exchange, name: DocumentName): Promise<Reply> {

@@ -81,7 +81,7 @@ export function makeListener(options: ListenerOptions): HttpServer {
     let key: string | undefined;
     await order.enter(carrier, async () => {
       if (!carrier.isDisconnected())
-        key = await handleRequest(options, request, response, carrier, connection, incoming);
+        key = await handleRequest(options, { request, response, carrier, connection, coming: incoming });
     });
     endUnreadRequest(request, response);
     if (incoming?.isBroken === true) carrier.socket?.end();
@@ -212,17 +212,12 @@ function knownConnections(connections: Connections) {
 
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 
-/** A request with its connection. */
 interface RequestContext {
-  readonly account: RequestAccount;
   readonly request: HttpRequest;
   readonly response: HttpResponse;
   readonly carrier: Carrier;
   readonly connection: Connection | undefined;
   readonly coming: IncomingBody | undefined;
-  readonly headers: Exchange['headers'];
-  /** The request id that the client sent, if it is safe to log, or a new one. */
-  readonly id: string;
 }
 
 /**
@@ -231,20 +226,14 @@ interface RequestContext {
  *
  * @returns the key of the request, if it is a known one
  */
-async function handleRequest(
-  options: ListenerOptions,
-  request: HttpRequest,
-  response: HttpResponse,
-  carrier: Carrier,
-  connection: Connection | undefined,
-  coming: IncomingBody | undefined,
-): Promise<string | undefined> {
-  const headers = headersOf(request);
-  const given = headers['x-request-id'];
-  const id = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
+async function handleRequest(options: ListenerOptions, arrived: RequestContext): Promise<string | undefined> {
+  const { request, response, carrier } = arrived;
+  const given = request.headers['x-request-id'];
+  // The one that the client sent, if it is safe to log.
+  const id = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
   const account = options.budgets.open(carrier.socket?.remoteAddress ?? '', () => carrier.isDisconnected());
   try {
-    await answerRequest(options, { account, request, response, carrier, connection, coming, headers, id });
+    await answerRequest(options, arrived, account, id);
   } catch (error) {
     options.responder.log.warn({ err: error, requestId: id }, 'a response could not be written');
     // The client must not mistake an incomplete response for a complete one.
@@ -257,9 +246,12 @@ async function handleRequest(
 
 async function answerRequest(
   { responder, metrics, dispatch, where, pace, cut, closing, streams }: ListenerOptions,
-  { account, request, response, carrier, connection, coming, headers, id }: RequestContext,
+  { request, response, carrier, connection, coming }: RequestContext,
+  account: RequestAccount,
+  id: string,
 ): Promise<void> {
   const started = performance.now();
+  const headers = headersOf(request);
   const { log, options } = responder;
   const forwarded = options.trustProxy ? forwardedHost(headers) : undefined;
   const dispatched = (forwarded === undefined ? undefined : dispatch(forwarded)) ?? dispatch(headers.host);
@@ -353,7 +345,7 @@ async function replyTo(
   const reason =
     host === undefined && httpVersion !== '1.0'
       ? 'it has no Host header'
-      : countOf(rawHeaders, 'host') > 1
+      : hostsIn(rawHeaders) > 1
         ? 'it has two Host headers'
         : authority !== undefined && host !== authority
           ? 'its Host header is not its authority'
@@ -363,15 +355,9 @@ async function replyTo(
     : envelopedError(exchange, platError('requestMalformed', { reason }));
 }
 
-/** How often a header occurs. @param raw names and values in turn */
-function countOf(raw: readonly string[], wanted: string): number {
-  let count = 0;
-  for (let at = 0; at < raw.length; at += 2) {
-    const name = raw[at];
-    if (name?.length === wanted.length && name.toLowerCase() === wanted) count++;
-  }
-  return count;
-}
+/** The number of Host headers. @param raw names and values in turn */
+const hostsIn = (raw: readonly string[]): number =>
+  raw.reduce((count, text, at) => count + Number(at % 2 === 0 && /^host$/i.test(text)), 0);
 
 /**
  * The values for the headers of every response. `now` is the time of the store's clock, or of this machine's clock while the store

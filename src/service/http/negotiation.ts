@@ -70,15 +70,11 @@ export const chooseType = <T extends string>(
     ? offered[0]
     : bestOf(header, offered, (type) => [type, `${type.split('/')[0]}/*`, '*/*']);
 
-/** A parameter of the media range that matches a type best, by one of its names, in lower case. */
-export function parameterOf(
-  header: string | undefined,
-  type: string,
-  names: readonly string[],
-): string | undefined {
+/** A parameter of the best media range for JSON, by one of its names, in lower case. */
+export function parameterOf(header: string | undefined, names: readonly string[]): string | undefined {
   if (header === undefined) return undefined;
-  const matching = rangesOf(header).filter(({ name, quality }) => name === type && quality > 0);
-  const [best] = matching.toSorted((left, right) => right.quality - left.quality);
+  const own = rangesOf(header).filter(({ name, quality }) => name === 'application/json' && quality > 0);
+  const [best] = own.toSorted((left, right) => right.quality - left.quality);
   const found = best?.parameters.find((each) => names.some((name) => each.startsWith(`${name}=`)));
   return found?.slice(found.indexOf('=') + 1).replaceAll('"', '');
 }

@@ -174,7 +174,6 @@ export interface Carrier {
   readonly socket: Socket | undefined;
   /** Whether its requests are answered concurrently, rather than one after the other. */
   readonly isMultiplexed: boolean;
-  /** Whether the client has disconnected. */
   isDisconnected(): boolean;
   /** Destroys the connection, with all its requests. */
   destroy(): void;

@@ -2,14 +2,7 @@
 import { tracksChanges } from '../../access/index.ts';
 import { isPlainRead, type PlainReadSource } from '../../compile/kept-plans.ts';
 import { isByKey } from '../../compile/page-plan.ts';
-import type {
-  FileSigning,
-  ListPageRequest,
-  Page,
-  PageRequest,
-  RecordRequest,
-  Shape,
-} from '../../compile/read.ts';
+import type { ListPageRequest, Page, PageRequest, RecordRequest } from '../../compile/read.ts';
 import { leadsToCustomFields, type Resource } from '../../dictionary/index.ts';
 import type { Expansion } from '../../query/request.ts';
 import type { OrderTerm } from '../../query/tree.ts';
@@ -92,11 +85,7 @@ export function basisOfList(
  */
 function basisWithoutKeys(
   by: PlainReadSource,
-  {
-    query,
-    shape,
-    files,
-  }: { readonly query: RecordRequest['query']; readonly shape: Shape; readonly files: FileSigning },
+  { query, shape, files }: Pick<PageRequest, 'query' | 'shape' | 'files'>,
 ): Omit<Basis, 'keys'> | undefined {
   const { resource, view } = query;
   if (shape.kind === 'native-part' || !isPlainRead(by, query) || !tracksChanges(view, resource))

@@ -16,7 +16,6 @@ import { linkHash } from '../../store/read/blocks-task.ts';
 /** Thrown if the file does not have the form in which plat writes it. */
 class InvalidFileError extends Error {}
 
-/** A block as it is stored. */
 export interface StoredBlock extends KeptRange {
   readonly links: Uint32Array;
   /** Absent if the block has no records. */
@@ -210,10 +209,7 @@ export class FileTables {
     return rows.flatMap((row) => {
       assertIntact(wanted.get(Number(row.id)) === row.ends, 'its index is damaged');
       const block = verifiedBlock(row, state, list);
-      const isLinkChanged = block.links.some(
-        (link) => (this.#known.links.get(link) ?? 0) > Number(row.position),
-      );
-      return isLinkChanged ? [] : [block];
+      return this.#isLinkChanged(row, block.links) ? [] : [block];
     });
   }
 

@@ -225,7 +225,6 @@ export class BlockCacheFile {
     }
   }
 
-  /** Writes changes and blocks to the file. */
   #writeTo(tables: FileTables, state: FileState, written: readonly Waiting[]): 'written' | 'ahead' | 'lost' {
     return tables.inTransaction('write', () => {
       const before = tables.state();
@@ -339,7 +338,6 @@ export class BlockCacheFile {
 /** Thrown if the file cannot be used by this process. */
 class UnusableFileError extends Error {}
 
-/** Identifies the file at a path. */
 function idOf(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   return found === undefined ? undefined : `${found.dev} ${found.ino}`;

@@ -35,7 +35,6 @@ interface CachedResponse {
   readonly reply: Reply;
   readonly basis: Basis;
   readonly bytes: number;
-  /** The body in the file. */
   readonly text?: CachedText;
 }
 

@@ -7,7 +7,6 @@ import type { NativeName, NativeNames } from '../../query/native/names.ts';
 import type { Schema } from '../../query/schema.ts';
 import { type Expression, type FieldReference, fieldOf, type Literal } from '../../query/tree.ts';
 
-/** The two kinds of accounts. */
 export const USER_TYPES = ['Member', 'Office'] as const;
 export type UserType = (typeof USER_TYPES)[number];
 
@@ -34,7 +33,6 @@ const addressOf = (type: UserType): Origin =>
     ...['Address1', 'Address2', 'City', 'StateOrProvince', 'PostalCode'].map((name) => `${type}${name}`),
   );
 
-/** The members of an account, by kind. */
 export const ACCOUNT: Readonly<Record<UserType, Readonly<Record<string, Origin>>>> = {
   Member: {
     Id: fields('MemberKey'),

@@ -103,7 +103,6 @@ function walkPageAt(asked: NativeRequest, step: WalkStep): WalkPage | undefined 
   return walkPageOf({ resource: 'Property', filter, isKeys, step });
 }
 
-/** What a page consists of. */
 interface RecordPage {
   readonly query: Pick<RecordQuery, 'resource' | 'under' | 'part'>;
   readonly shape: Shape;

@@ -60,14 +60,6 @@ export const memberNames = (collection: string, members: readonly string[] = [])
 export const refuseParameters = (request: RoutedExchange, collection: string): void =>
   void bindRequest(request, memberNames(collection));
 
-interface Pagination {
-  readonly TotalRows: number;
-  readonly PageSize: number;
-  readonly TotalPages: number;
-  readonly CurrentPage?: number;
-  readonly CurrentOffset?: number;
-}
-
 /** A success in the native envelope: the results are always a list. */
 export function successReply(
   results: readonly BodyPart[],
@@ -75,7 +67,7 @@ export function successReply(
   {
     skipToken,
     pagination,
-  }: { readonly skipToken?: string | undefined; readonly pagination?: Pagination | undefined } = {},
+  }: { readonly skipToken?: string | undefined; readonly pagination?: object | undefined } = {},
   headers: Readonly<Record<string, string>> = {},
 ): Reply {
   const tail = [
@@ -105,7 +97,7 @@ export function pagination(
   total: number,
   size: number,
   where: { readonly page: number } | { readonly offset: number },
-): Pagination {
+): object {
   const counts = { TotalRows: total, PageSize: size, TotalPages: Math.ceil(total / Math.max(1, size)) };
   return 'page' in where
     ? { ...counts, CurrentPage: where.page }

@@ -17,7 +17,6 @@ import type { BlockCache } from '../kept/kept-blocks.ts';
 import type { FilterIndex, FilterIndexCache, FilterListName } from './filter-index.ts';
 import { waitUntilSettled, windowOf } from './window.ts';
 
-/** The page that a request is for. */
 export interface PageOptions {
   /** The id of the key. Requests of one key share the lists of their filters. */
   readonly keyId: string;
@@ -53,7 +52,6 @@ export interface PageAnswer {
   readonly basis?: Basis | undefined;
 }
 
-/** What is needed to read pages. */
 export interface PageReadContext {
   readonly store: Store;
   readonly clock: Clock;
@@ -165,27 +163,21 @@ async function readFromList(reading: PageReadContext, options: PageOptions): Pro
   return { page, count, next, index: { state, age }, openWindow: index.openWindow, basis };
 }
 
-/** A page that is read while the processes that share lists determine which list is kept. */
-interface FirstPage {
-  begin(index: FilterIndex): void;
-  /** The page that is being read; undefined if another list than the one in use was kept. */
-  of(index: FilterIndex): Promise<Page> | undefined;
-}
-
 /**
  * Starts to read the first page of a walk, which is probably the first request with its filter. For a window, this is not done,
  * because it may have to wait for a horizon that another process has already waited for.
  */
-function firstPage(reading: PageReadContext, options: PageOptions): FirstPage | undefined {
+function firstPage(reading: PageReadContext, options: PageOptions) {
   const isStart = options.token === undefined || options.token === '';
   if (!isStart || windowOf(options.query.filter) !== undefined) return undefined;
   let begun: { readonly index: FilterIndex; readonly page: Promise<Page> } | undefined;
   return {
-    begin(index) {
+    begin(index: FilterIndex): void {
       begun = { index, page: readListPage(reading, options, index.ids, options.skip) };
       begun.page.catch(() => undefined); // the request that awaits the page gets the error
     },
-    of: (index) => (begun?.index === index ? begun.page : undefined),
+    /** Undefined if the page is of another list than the one that is kept. */
+    of: (index: FilterIndex) => (begun?.index === index ? begun.page : undefined),
   };
 }
 

@@ -17,25 +17,21 @@ const errorReply = (
 
 /** An error in the native envelope (reference: native-v1, Envelope). */
 export function nativeError(error: PlatError, headers: Readonly<Record<string, string>>): Reply {
-  const { native: Code, message: Message, target, details, sparkql } = error;
-  const parameters = [...(target === undefined ? [] : [{ target, message: Message }]), ...details].map(
-    (each) => ({ Type: 'Parameter', Attribute: each.target, Message: each.message }),
-  );
+  const { native: Code, message: Message, target: Attribute, sparkql } = error;
   const faults = sparkql.map(({ token, message, status }) => ({
     Token: token,
     Message: message,
     Status: status,
   }));
-  const more =
-    faults.length > 0 ? { SparkQLErrors: faults } : parameters.length > 0 ? { Errors: parameters } : {};
+  const parameters = Attribute === undefined ? undefined : [{ Type: 'Parameter', Attribute, Message }];
+  const more = faults.length > 0 ? { SparkQLErrors: faults } : { Errors: parameters };
   return errorReply(error, { D: { Success: false, Code, Message, ...more } }, headers);
 }
 
 /** An error in the envelope of OData (JSON format 4.01, 21.1). */
 export function resoError(error: PlatError, headers: Readonly<Record<string, string>>): Reply {
-  const { code, message, target, details } = error;
-  const more = details.length === 0 ? undefined : details.map((detail) => ({ code, ...detail }));
-  return errorReply(error, { error: { code, message, target, details: more } }, headers);
+  const { code, message, target } = error;
+  return errorReply(error, { error: { code, message, target } }, headers);
 }
 
 /**

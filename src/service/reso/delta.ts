@@ -9,7 +9,7 @@ import { estimateRelatedRecords, MAX_RELATED } from '../../query/related-records
 import type { CollectionQuery } from '../../query/request.ts';
 import type { Reply } from '../exchange.ts';
 import { readChangedRecords } from './delta-records.ts';
-import { type DeltaContext, deltaGone, nextStep } from './delta-steps.ts';
+import { deltaGone, nextStep } from './delta-steps.ts';
 import { openDelta, sealDelta } from './delta-token.ts';
 import { deltaLink } from './next-page.ts';
 import {
@@ -55,10 +55,8 @@ export async function delta(request: ResoRequest, path: CollectionPath): Promise
   const head = contextMember(request, `#${query.resource.name}${contextFields(query)}/$delta`);
   const between = removed.length > 0 && rows > 0 ? ',' : '';
   // Nulls are always included, because a null may be the change.
-  const applied = preferenceHeaders(
-    { ...preferences, omitNulls: false },
-    pageSizeApplied(preferred, following),
-  );
+  const pageSize = preferred === following.size ? preferred : undefined;
+  const applied = preferenceHeaders({ ...preferences, omitNulls: false }, pageSize);
   return {
     status: 200,
     headers: { 'content-type': resoJson(request), ...applied },
@@ -71,9 +69,6 @@ export async function delta(request: ResoRequest, path: CollectionPath): Promise
     rows: rows + removed.length,
   };
 }
-
-const pageSizeApplied = (preferred: number | undefined, { size }: DeltaContext): number | undefined =>
-  preferred === size ? size : undefined;
 
 /** The query of the link; undefined if the key may no longer use a name in it. */
 function bindQueryOfLink(

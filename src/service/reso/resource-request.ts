@@ -40,9 +40,9 @@ export function resoRequest(request: AuthenticatedExchange): ResoRequest {
   const preferences = parsePreferences(exchange.headers.prefer);
   const root = `${exchange.base}${exchange.surface.resoRoot ?? '/'}`;
   const form = requestedMediaTypes({ options, exchange });
-  const given = parameterOf(form, 'application/json', ['odata.metadata', 'metadata']);
+  const given = parameterOf(form, ['odata.metadata', 'metadata']);
   const level = METADATA_LEVELS.find((each) => each === given) ?? 'minimal';
-  const numbersAsText = parameterOf(form, 'application/json', ['ieee754compatible']) === 'true';
+  const numbersAsText = parameterOf(form, ['ieee754compatible']) === 'true';
   return { ...request, options, preferences, root, level, numbersAsText };
 }
 

@@ -287,13 +287,13 @@ test(
     const module = new URL('../../../src/service/kept/text-file.ts', import.meta.url).href;
     // The file size limit of the system, which takes effect in the middle of a write.
     const program = `
-    import { TextFile } from ${JSON.stringify(module)};
+    import { TextCacheFile } from ${JSON.stringify(module)};
     const warnings = [];
-    const file = new TextFile({ path: ${JSON.stringify(path)}, bytes: 1e8, taken: () => 0, now: () => 0, warn: (_, error) => warnings.push(error.code) });
+    const file = new TextCacheFile({ path: ${JSON.stringify(path)}, bytes: 1e8, taken: () => 0, now: () => 0, warn: (_, error) => warnings.push(error.code) });
     let dropped = 0;
     const keep = async (length) => {
-      const text = file.text('block', length, () => dropped++);
-      await file.keep({ body: new Uint8Array(length) }, [{ text, start: 0 }]);
+      const text = file.reserveText('block', length, () => dropped++);
+      await file.writeTexts({ body: new Uint8Array(length) }, [{ text, start: 0 }]);
     };
     await keep(10_000);
     const first = dropped;
