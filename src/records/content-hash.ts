@@ -110,7 +110,7 @@ function hashOf({ list, length }: HashForm, values: FieldValues, system: string 
   return hash('sha256', text, 'base64url').slice(0, length);
 }
 
-/** Positions of a record's names among the hashed fields, ascending; a look-up per field takes three times as long. */
+/** Positions of a record's names among the hashed fields, ascending; a lookup per field takes three times as long. */
 function positionsOf(names: readonly string[], places: ReadonlyMap<string, number>): Uint16Array {
   const found = new Uint16Array(names.length);
   let count = 0;

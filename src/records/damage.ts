@@ -1,6 +1,6 @@
 import { messageOf } from '../shared/error-code.ts';
 
-/** What the store records about itself cannot be read. The message omits the store's name, which the caller adds. */
+/** Reports unreadable data about the store itself. The message omits the store's name, which the caller adds. */
 export class Damage extends Error {
   override readonly name = 'Damage';
 }

@@ -22,7 +22,7 @@ import {
   type ValueRules,
 } from './value.ts';
 
-/** How a value differs from the form of its field, as its sender is told. */
+/** How a value differs from the form of its field, in words for its sender. */
 export const LENIENCIES = {
   listAsText: 'a list as a text with commas',
   numberAsText: 'a number as a text',

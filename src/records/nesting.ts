@@ -1,7 +1,7 @@
 /** Limits the nesting of records. This module does not know the dictionary. */
 import { isObject } from '../shared/json.ts';
 
-/** The deepest nesting: records of the dictionary have ten levels, and thousands would overflow recursive functions. */
+/** The maximum nesting: records of the dictionary have ten levels, and thousands would overflow recursive functions. */
 export const MOST_LEVELS = 64;
 
 export const TOO_DEEP = `is nested more than ${MOST_LEVELS} levels deep`;

@@ -1,4 +1,4 @@
-/** The rows of writes: as stored, as to be written, what remains of a deleted one. It knows no SQL and no engine. */
+/** The rows that writes handle: stored rows, rows to be written, and tombstones. It knows no SQL and no engine. */
 import type { FieldValue, FieldValues, MediaKind } from '../dictionary/index.ts';
 import { memoizePerObject } from '../shared/per-object.ts';
 

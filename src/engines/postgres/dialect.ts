@@ -41,7 +41,7 @@ export const COLUMN_TYPES: Readonly<Record<StoredKind, string>> = {
   id: 'bigint',
 };
 
-/** Tables of listings and their parts may be partitioned; others not: pages of listings look up each of their agents. */
+/** Tables of listings and their parts may be partitioned. Others are not: pages of listings look up their agents. */
 export const isPartitioned = ({ resource, systemSource }: ResourceLayout): boolean =>
   resource.name === 'Property' || systemSource === 'parent';
 
@@ -229,7 +229,7 @@ export const postgresDialect = dialectOf({
   deadline: undefined,
 });
 
-/** For large tables partitioned by originating system: a join to a row looks only into the partition of that row. */
+/** The dialect of a store with partitions: a join to a row searches only the partition of that row. */
 export const partitionedDialect: Dialect = {
   ...postgresDialect,
   sameSystem: (layout, alias, other) => {

@@ -64,7 +64,7 @@ interface Waiting {
   readonly limits?: Pick<WriteLimits, 'elapsed' | 'sleep'> | undefined;
 }
 
-/** Runs `work` under the store's write lock, and commits; an error rolls back. Waiting does not block the thread. */
+/** Runs `work` under the write lock and commits; an error rolls everything back. Waiting does not block the thread. */
 export async function underLock<T>(
   { database }: Connection,
   work: () => Promise<T>,

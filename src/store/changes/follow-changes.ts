@@ -209,7 +209,7 @@ async function readChunk(
   }
 }
 
-/** The texts of records joined by commas: each begins with its key, and no value has a brace before a quote. */
+/** Splits texts of records joined by commas: each begins with its key, and no value has a brace before a quote. */
 function* splitRecords(body: string, key: string): Generator<string> {
   const begin = `{"${key}":`;
   for (let at = 0; at < body.length; ) {

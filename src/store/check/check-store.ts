@@ -95,7 +95,7 @@ export async function* faultPages(
 /** The parts of a store that a check needs. */
 type Checkable = Pick<Store, 'model' | 'rowFaults' | 'tableFaults' | 'fileFaults'>;
 
-/** Where a fault is: in the file or server that contains the records, beside the records, or in a record. */
+/** Where a fault is: in the file or server with the records, in data outside the records, or in a record. */
 export type Fault =
   | { readonly place: 'file'; readonly kind: FileFault['kind']; readonly what: readonly string[] }
   | {

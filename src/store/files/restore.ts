@@ -213,7 +213,7 @@ async function checkAndBeginEpoch(
 /** Codes of a file system without hard links (FAT, some network file systems). */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** Replaces the store with the copy; its name always exists, except between two renames where hard links do not. */
+/** Replaces the store with the copy. The name always exists, except between two renames if there are no hard links. */
 function replaceStore(
   engine: FileEngine,
   partial: string,

@@ -15,7 +15,7 @@ import type { Piece } from './linked-body.ts';
 import type { OwnedBody } from './page-memory.ts';
 import { requestStatement, type Steps } from './read-steps.ts';
 
-/** Records per block: such pages are a thirtieth larger than ones deflated as a whole; with 16 records, a fifteenth. */
+/** Records per block: pages are a thirtieth larger than if deflated as a whole; with 16 records, a fifteenth. */
 const RECORDS_PER_BLOCK = 32;
 
 /** A block that was read. */

@@ -368,7 +368,7 @@ interface Retention {
   readonly entries: number;
 }
 
-/** The entries by which the position advances in one step, which also examines those that remain before it. */
+/** The number of entries by which a step advances the position; it also examines the entries that remain before it. */
 const STEP = 50_000;
 /** The number of entries that one statement reads. */
 const READ_AT_ONCE = 5000;

@@ -32,7 +32,7 @@ const PLACED = new Map([...COLUMNS, ...columnKinds({ place: 'number' })]);
 const idOf = (resource: string, visible: number, system: string): string =>
   `${visible} ${system.length} ${system}${resource}`;
 
-/** Counters of one statement: SQLite keeps the pages that it changes in memory, 20 MB for those of 400 listings. */
+/** The number of counters in a statement: SQLite keeps changed pages in memory, 20 MB for those of 400 listings. */
 const AT_ONCE = 500;
 
 /** If rows are written in the order of their table, the required pages are already in memory. */

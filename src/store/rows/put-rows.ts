@@ -258,7 +258,7 @@ interface ResolvedIds {
 
 const NOTHING_TO_RESOLVE: ResolvedIds = { ids: new Map(), gone: [] };
 
-/** Texts under keys and ids of inconsistent rows, and whether they lack columns; a row without key has the next id. */
+/** Selects texts with keys or ids of inconsistent rows, and whether they lack columns. The row without a key has the next id. */
 function selectConflictingTexts(
   dialect: Pick<Dialect, 'members'>,
   { columnsTable, textsTable, resource }: ResourceLayout,

@@ -1,4 +1,4 @@
-/** What a store records about itself: texts in `plat_meta`, fields in use in `plat_profile`. All else is damage. */
+/** What a store records about itself: texts in `plat_meta`, fields in use in `plat_profile`. Anything else is damage. */
 import type { Dialect } from '../../compile/dialect.ts';
 import { bind, join, type Sql, sql } from '../../compile/fragment.ts';
 import { makeModel, type StoreModel } from '../../compile/model.ts';
@@ -301,7 +301,7 @@ const NEVER = '1970-01-01';
 const parseDay = (text: string | undefined): string =>
   text !== undefined && DAY.test(text) && !Number.isNaN(Date.parse(text)) ? text : NEVER;
 
-/** The version of a store's tables, for every engine: an older store is migrated, a newer one names the plat to use. */
+/** The version of a store's tables, for every engine. An older store is migrated; a newer one says which plat may use it. */
 export const LAYOUT_VERSION = 4;
 
 /** A newer version of plat has changed the tables in a way that this version does not know. */

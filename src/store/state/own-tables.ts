@@ -110,7 +110,7 @@ export const keyIndexesOf = ({ name, key, unique = [] }: Omit<OwnTable, 'columns
   return keys.map(({ index, form }) => [index, `ALTER TABLE ${name} ADD CONSTRAINT ${index} ${form}`]);
 };
 
-/** Its columns in order, with the kinds of their values. */
+/** The columns of a table in order, with the kinds of their values. */
 export const ownTableColumns = ({ columns }: Pick<OwnTable, 'columns'>): ReadonlyMap<string, ColumnKind> =>
   new Map(
     columns.split(',').map((column) => {
@@ -119,6 +119,6 @@ export const ownTableColumns = ({ columns }: Pick<OwnTable, 'columns'>): Readonl
     }),
   );
 
-/** The same of the table with a name. */
+/** The columns of the table with this name, or none. */
 export const ownColumns = (table: string): ReadonlyMap<string, ColumnKind> =>
   ownTableColumns(OWN_TABLES.find(({ name }) => name === table) ?? { columns: '' });

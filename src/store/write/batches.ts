@@ -301,7 +301,7 @@ function addReports(left: WriteReport, right: WriteReport): WriteReport {
   };
 }
 
-/** What a writer stores in one transaction now: a slow machine does not repeatedly attempt more than it can finish. */
+/** The current limit of a writer's transactions, so that a slow machine does not repeatedly attempt too much. */
 const paceOf = (writer: object, most: number): number => Math.min(most, paces.get(writer) ?? most);
 
 /** Reduces the weight after a transaction of this weight took too long. */

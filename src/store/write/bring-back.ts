@@ -100,7 +100,7 @@ const FIRST_MOMENT = '0001-01-01T00:00:00Z';
 
 /** The maximum number of records in one transaction. */
 const LARGEST_BATCH = 1000;
-/** The most different timestamps in one transaction, whose commit waits for those that are ahead of the clock. */
+/** The maximum number of different timestamps in one transaction; its commit waits for those ahead of the clock. */
 const MAX_TIMESTAMPS = 2000;
 
 export async function moveBackTimestamps(

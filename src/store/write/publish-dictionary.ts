@@ -19,7 +19,7 @@ export interface PublishedEntry {
   readonly audience: number;
 }
 
-/** Entries in memory with their rows at once: a market has hundreds of thousands of values, of 1.5 kB each. */
+/** The number of entries in memory at once: a market has hundreds of thousands of values, of 1.5 kB each. */
 const AT_ONCE = 1000;
 
 /** Updates the Field and Lookup resources. A role receives only its fields, and only lookups that these have (I4). */

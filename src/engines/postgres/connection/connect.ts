@@ -38,11 +38,11 @@ interface PoolOptions {
   readonly statement?: number;
   /** How long to wait for a connection, idle or new, in milliseconds. */
   readonly connect?: number;
-  /** How many times to wait so long while this process uses all of its connections; 1 by default. */
+  /** How many times to wait for that long while this process uses all of its connections; 1 by default. */
   readonly waits?: number;
 }
 
-/** Of a command, which nobody can repeat instead: one that reads much side by side must not end because a statement takes long. */
+/** `waits` for a command: nothing retries it, so it must not fail because its own parallel reads use all connections for long. */
 export const WAITS_OF_COMMAND = 60;
 
 /** Milliseconds in which short statements may still finish. */

@@ -5,7 +5,7 @@ import type { Session, WriteSession } from '../../../store/session.ts';
 import { readMeta } from '../../../store/state/meta.ts';
 import type { ServerSession } from '../connection/session.ts';
 
-/** Systems for which one transaction creates partitions: each requires a dozen locks per table, of some thousands. */
+/** The number of systems whose partitions one transaction creates: each takes a dozen locks per table, of few thousand. */
 const MOST_AT_ONCE = 10;
 
 /** Thrown if records belong to systems without partitions. */

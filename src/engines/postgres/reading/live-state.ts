@@ -161,7 +161,7 @@ export class LiveState {
   }
 }
 
-/** What one row of the statement that reads records says of the store and the server: all from one snapshot. */
+/** What a server reports of the store and itself, in a row of the statement that reads records: all in one snapshot. */
 export interface ServerReport {
   readonly state: StoredState;
   /** The last stored reading of the clock. */

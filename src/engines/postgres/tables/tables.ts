@@ -250,7 +250,7 @@ const createViewStatement = (
   parts: [`CREATE OR REPLACE VIEW "${viewName}" AS ${viewSelection(model, layout, first)}`],
 });
 
-/** Whether the view is as expected: servers normalize definitions, so that of a temporary view is the comparison. */
+/** Whether the view has the expected definition. Servers normalize definitions, so a temporary view is compared. */
 export async function viewState(
   session: Session,
   model: StoreModel,

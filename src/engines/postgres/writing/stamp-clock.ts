@@ -21,7 +21,7 @@ export interface ServerClock extends StoreClock {
   readonly recordReading: (milliseconds: number, epoch: string, held: StoredTime, age?: number) => boolean;
 }
 
-/** Milliseconds after which a response is no reading of the server's clock: the previous reading stays in effect. */
+/** Milliseconds after which a response no longer counts as a reading of the clock: the previous one stays in effect. */
 const FRESH_READING = 10;
 
 /** Milliseconds by which a clock may differ from the expected time without counting as having been set. */
