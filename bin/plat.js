@@ -24,7 +24,7 @@ const main = existsSync(source) ? source : built;
 // goes out as bytes, so a small young generation costs it nothing. A consumer keeps within its memory, however large the feed
 // is. Memory that a thread has given back to its arena of malloc is of no use to the threads of another arena, so that all
 // threads share one. V8 lets the heap of a service grow by half, instead of two to four times, before it collects all of it; a
-// consumer collects its own between two pages (src/cli/heap.ts), on the thread that waits for it.
+// consumer collects its own between two pages (src/cli/garbage-collector.ts), on the thread that waits for it.
 const MEMORY = createRequire(import.meta.url)('./memory.json');
 const command = process.argv[2] ?? '';
 const { flags = [], arenas: most } = Object.hasOwn(MEMORY, command) ? MEMORY[command] : {};

@@ -157,6 +157,6 @@ export type { Restored };
 /** Restores an embedded store from a backup. */
 export async function restoreStore(what: Restore): Promise<Restored> {
   const { restore } = await import('./store/files/restore.ts');
-  const { sqliteFiles } = await import('./engines/sqlite/restoring.ts');
+  const { sqliteFiles } = await import('./engines/sqlite/restore.ts');
   return restore(sqliteFiles, what);
 }

@@ -4,7 +4,7 @@
  */
 import type { Dictionary, Field, Resource } from '../dictionary/index.ts';
 import { makeSchema, type Schema } from '../query/schema.ts';
-import { memoizePerObject } from '../shared/per-object.ts';
+import { memoizePerObject } from '../shared/memoize.ts';
 import type { Role } from './rules.ts';
 
 /** Which rows a request may see. Every statement that reads records applies it. */

@@ -14,7 +14,7 @@ import { platError } from '../errors/index.ts';
 import type { BudgetLimits } from '../service/access/budget.ts';
 import type { ConnectionLimits } from '../service/access/connections.ts';
 import type { LookupForm, RateLimit } from '../service/options.ts';
-import type { PaceLimits } from '../service/reply/pace.ts';
+import type { PaceLimits } from '../service/reply/read-pace.ts';
 import type { SurfaceName } from '../service/surface.ts';
 import { messageOf } from '../shared/error-code.ts';
 import type { ScrubLimits } from '../store/check/scrub.ts';

@@ -1,7 +1,7 @@
 /** The entry point of the command, which bin/plat.js starts. */
 import { codeOf } from '../shared/error-code.ts';
 import { writeError } from '../store/files/partial-file.ts';
-import { trimCompileCache } from './compiled-cache.ts';
+import { trimCompileCache } from './compile-cache.ts';
 import { reportFailure } from './output.ts';
 import { runCli } from './program.ts';
 import { endOnSignals, exitCodeOfSignal } from './shutdown.ts';

@@ -10,7 +10,7 @@ import { DEFAULT_SETTINGS, type StoreSettings } from '../records/settings.ts';
 import { openMode } from '../store/files/private-file.ts';
 import { modelOfNewStore } from '../store/state/new-store.ts';
 import type { PartitionField, Store } from '../store/store.ts';
-import { aheadText } from '../store/write/bring-back.ts';
+import { aheadText } from '../store/write/restamp-store.ts';
 import type { ConfigFile } from './config.ts';
 import { mustHaveFolder } from './options.ts';
 import { reportLines } from './terminal.ts';

@@ -31,7 +31,7 @@ interface Marker {
 
 /**
  * Selects a marker in front of a record that is known to be damaged. Since the marker is not valid JSON, no body with a marker
- * leaves the store (store/whole/whole-bodies.ts). While no damage is known, nothing is added to statements.
+ * leaves the store (store/whole/validate-body.ts). While no damage is known, nothing is added to statements.
  * @param key the key of the record; null if there is none
  */
 export function markIfDamaged({ damaged, dialect }: Marker, resource: string, key: Sql): Sql[] {

@@ -3,7 +3,7 @@
  */
 import type { ScalarType } from '../dictionary/index.ts';
 import type { ArithmeticOperator, FunctionName, LikePart, ValueType } from '../query/tree.ts';
-import { memoizePerObject } from '../shared/per-object.ts';
+import { memoizePerObject } from '../shared/memoize.ts';
 import {
   type EngineCasts,
   type EngineFunctions,

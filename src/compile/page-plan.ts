@@ -38,10 +38,10 @@ import {
   slot,
   sql,
 } from './fragment.ts';
-import { bindSlots, makePlanCache, planCacheKey } from './kept-plans.ts';
 import { indexedTable, isOneTable, ownColumn, type ResourceLayout } from './layout/index.ts';
 import { isVisibilityCurrent } from './model.ts';
 import { type Order, orderBy } from './order.ts';
+import { bindSlots, makePlanCache, planCacheKey } from './plan-cache.ts';
 import type {
   BlocksRequest,
   ListPageRequest,

@@ -4,7 +4,7 @@
 import { type Field, type FieldValue, MEDIA_KINDS, type MediaKind } from '../dictionary/index.ts';
 import { COUNTED_RESOURCE, type CountedChild, isChildCount, PERMISSION } from '../records/media.ts';
 import type { StoredRow } from '../records/rows.ts';
-import { FIELDS_WITH_TIMESTAMPS, isAssignedTimestamp } from '../records/stamps.ts';
+import { FIELDS_WITH_TIMESTAMPS, isAssignedTimestamp } from '../records/timestamps.ts';
 import { decode, decodeOrUndefined, textOrNull } from './column-value.ts';
 import type { Dialect } from './dialect.ts';
 import { all, column, compact, join, name, type Sql, sql } from './fragment.ts';

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import type { Role } from '../access/index.ts';
 import type { Field, FieldValue } from '../dictionary/index.ts';
-import { memoizePerObject } from '../shared/per-object.ts';
+import { memoizePerObject } from '../shared/memoize.ts';
 import { decodeOrUndefined, encode } from './column-value.ts';
 import { PUBLISHED_RESOURCES, type ResourceLayout, typedFields } from './layout/index.ts';
 import type { StoreModel } from './model.ts';

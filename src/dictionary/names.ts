@@ -3,7 +3,7 @@
  * the custom fields of a record.
  */
 
-import { memoizePerObject } from '../shared/per-object.ts';
+import { memoizePerObject } from '../shared/memoize.ts';
 import { NAVIGATION_BY_OTHER_NAME } from './listing-parts.ts';
 import type { Field, Navigation, Resource } from './types.ts';
 

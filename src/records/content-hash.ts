@@ -1,10 +1,10 @@
 /** The hash of a record's content, by which a write recognizes an unchanged record. */
 import { hash } from 'node:crypto';
 import { type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../dictionary/index.ts';
-import { memoizePerObject } from '../shared/per-object.ts';
+import { memoizePerObject } from '../shared/memoize.ts';
 import { isChildCount } from './media.ts';
 import { type Owner, returnsOwnTimestamps, type StoreSettings } from './settings.ts';
-import { isAssignedTimestamp } from './stamps.ts';
+import { isAssignedTimestamp } from './timestamps.ts';
 
 /** Fields whose values follow from the parent or from the store itself, whether or not the input contains them. */
 const DERIVED = new Set([

@@ -26,9 +26,9 @@ import {
   type ParsedRecord,
   type RefusedMember,
 } from './parsed-record.ts';
-import { type EnclosingRecord, placeUnderParent, withParentFields } from './place.ts';
+import { type EnclosingRecord, placeUnderParent, withParentFields } from './record-parent.ts';
 import { type StoreSettings, sourceTimestampField } from './settings.ts';
-import { isAssignedTimestamp } from './stamps.ts';
+import { isAssignedTimestamp } from './timestamps.ts';
 import { readValue, type ValueRules } from './value.ts';
 
 type ParseResult =

@@ -4,7 +4,7 @@ import { platError } from '../errors/index.ts';
 import { Damage } from './damage.ts';
 import { COUNTING_RESOURCE } from './media.ts';
 import type { Owner } from './settings.ts';
-import { isAssignedTimestamp } from './stamps.ts';
+import { isAssignedTimestamp } from './timestamps.ts';
 
 /**
  * The fields in use of a store: those for which a record has had a value, that an operator declared, or that the specification

@@ -1,6 +1,6 @@
 /** The rows that writes handle: stored rows, rows to be written, and tombstones. It knows no SQL and no engine. */
 import type { FieldValue, FieldValues, MediaKind } from '../dictionary/index.ts';
-import { memoizePerObject } from '../shared/per-object.ts';
+import { memoizePerObject } from '../shared/memoize.ts';
 
 /** The part of a stored record that a write needs. */
 export interface StoredRow {

@@ -13,7 +13,7 @@ import { pendingReason, RECORD, subjectOf } from './copy/quarantine-entry.ts';
 import { reparseRecord } from './copy/read-page.ts';
 import { sourceName } from './run/options.ts';
 import { type QuerySourceOptions, querySource } from './run/session.ts';
-import { type AbsenceResult, findAbsent } from './steps/absent.ts';
+import { type AbsenceResult, findAbsent } from './steps/find-absent.ts';
 
 /** The outcome of a retry. */
 export interface Retried {

@@ -5,14 +5,14 @@ import type { FileSigning, Page, RecordQuery } from '../compile/read.ts';
 import { timestampFrom } from '../dictionary/index.ts';
 import type { DeflatedList } from '../shared/gzip-member.ts';
 import type { RequestAccount } from './access/budget.ts';
+import type { Basis } from './cache/response-basis.ts';
 import type { ReadBody } from './http/body.ts';
 import { prefersGzip } from './http/negotiation.ts';
-import type { Basis } from './kept/basis.ts';
 import type { Timings } from './metrics.ts';
 import type { PageReadContext } from './paging/read-page.ts';
 import type { Surface } from './surface.ts';
 
-/** The role or the key whose view an operator of the console is reading (console/see-as.ts). */
+/** The role or the key whose view an operator of the console is reading (console/view-as.ts). */
 export type ViewAs =
   | { readonly kind: 'role'; readonly role: string }
   | { readonly kind: 'key'; readonly id: string };

@@ -4,13 +4,13 @@ import type { DamagedRecords } from '../compile/damaged-records.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ReadCaller } from '../store/read/lanes.ts';
 import type { Store } from '../store/store.ts';
-import type { WebhookControls } from '../webhooks/desk.ts';
+import type { WebhookControls } from '../webhooks/controls.ts';
 import type { BudgetLimits } from './access/budget.ts';
 import type { ConnectionLimits } from './access/connections.ts';
+import type { CacheFileLocation } from './cache/block-cache-file.ts';
 import { NO_OUTLINES, type Outlines } from './console/outlines.ts';
 import type { ReplicaControls } from './console/replication.ts';
-import type { CacheFileLocation } from './kept/kept-file.ts';
-import type { PaceLimits } from './reply/pace.ts';
+import type { PaceLimits } from './reply/read-pace.ts';
 import type { EventTimes } from './reply/send-events.ts';
 import type { SurfaceName } from './surface.ts';
 

@@ -1,15 +1,15 @@
 /** What is needed to answer requests; service.ts creates it once. */
 import type { Logger } from 'pino';
 import type { RequestQueue } from './access/budget.ts';
+import type { KeyStatusCache } from './access/key-status-cache.ts';
 import type { RequestLimiter } from './access/rate-limits.ts';
-import type { KeyStatusCache } from './access/standings.ts';
 import type { UsageRecorder } from './access/usage.ts';
-import type { ViewCache } from './access/views.ts';
+import type { ViewCache } from './access/view-cache.ts';
 import type { AdminContext } from './admin/admin-route.ts';
+import type { ResponseCache } from './cache/response-cache.ts';
 import type { EventStreams } from './events/event-streams.ts';
 import type { ServiceContext } from './exchange.ts';
 import type { FileContext } from './front/media.ts';
-import type { ResponseCache } from './kept/kept-replies.ts';
 import type { ServiceOptions } from './options.ts';
 import type { LoggedDamages } from './reply/errors.ts';
 import type { PromisedDate } from './reply/promised-date.ts';

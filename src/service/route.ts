@@ -3,8 +3,8 @@
  * the responses.
  */
 import { adminPathAllowsAnonymous } from './admin/router.ts';
+import { CONSOLE_ROOT } from './console/console-files.ts';
 import { FACETS_ROOT } from './console/facets.ts';
-import { CONSOLE_ROOT } from './console/pages.ts';
 import { EVENTS_PATH } from './events/events.ts';
 import type { Exchange } from './exchange.ts';
 import { type Front, frontOf } from './front/paths.ts';

@@ -1,6 +1,6 @@
 /** Starts and stops the service: its listeners, and what they share. It must not know how a request is answered. */
 import type { Logger } from 'pino';
-import { settlesWithin } from '../shared/within.ts';
+import { settlesWithin } from '../shared/settles-within.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadinessCheck } from './admin/readiness.ts';
 import { type Listener, reachedAddress } from './http/base-address.ts';

@@ -7,7 +7,7 @@ import { PlatError, platError } from '../errors/index.ts';
 import { type AssumedLook, type Look, LookChanged } from '../store/store.ts';
 import { authenticate, type Caller, identifyCaller, sentTokenHash } from './access/authenticate.ts';
 import { rateLimited, rateLimitHeaders } from './access/rate-limits.ts';
-import { effectiveKey } from './console/see-as.ts';
+import { effectiveKey } from './console/view-as.ts';
 import type { Exchange, KeyStatus, Reply, Session } from './exchange.ts';
 import type { Responder } from './responder.ts';
 import { SURFACE } from './surface.ts';

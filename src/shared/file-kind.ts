@@ -2,7 +2,7 @@
  * Detects the type of a file by its first bytes, whatever its name: compressed, UTF-16, a table, JSON, or a format
  * that plat does not read and reports by name. This module knows nothing of records or of how a file is used.
  */
-import { BYTE_ORDER_MARK, looksLikeTable } from './table-form.ts';
+import { BYTE_ORDER_MARK, looksLikeTable } from './detect-table.ts';
 
 /** The number of bytes that the detection reads. */
 export const DETECTION_BYTES = 4096;

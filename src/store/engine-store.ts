@@ -6,7 +6,7 @@ import { declare, standardDictionary } from '../dictionary/index.ts';
 import { declaredFields, extendProfile } from '../records/profile.ts';
 import { changeSettings } from '../records/settings.ts';
 import { PromiseQueue } from '../shared/promise-queue.ts';
-import { settlesWithin } from '../shared/within.ts';
+import { settlesWithin } from '../shared/settles-within.ts';
 import { feedPage, feedStatement, SELECT_RETAINED } from './changes/change-feed.ts';
 import { readChanges, selectChangesSince } from './changes/change-follower.ts';
 import { CommitWatch, listenForCommits } from './changes/commit-watch.ts';
@@ -31,8 +31,8 @@ import type { Store } from './store.ts';
 import { makeThreadedChecks } from './threads/check-task.ts';
 import { DAY_PATIENCE, modelOfToday } from './time/new-day.ts';
 import { commitChange, removeInBatches, type Written, writeInBatches } from './write/batches.ts';
-import { aheadOf, moveBackTimestamps, restampStateOf } from './write/bring-back.ts';
 import type { WriteReport } from './write/report.ts';
+import { aheadOf, moveBackTimestamps, restampStateOf } from './write/restamp-store.ts';
 import { StoreWriter } from './write/writer.ts';
 
 /** Time limit in milliseconds for a status, a check, the contents of a record, and a position in a list. */

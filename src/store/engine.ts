@@ -24,7 +24,7 @@ import type { TimeState } from './state/meta.ts';
 import type { AssumedLook, Horizon, Look, ReadOptions, ReadStoreState, StoreStatus } from './store.ts';
 import type { CheckResult, CheckTask } from './threads/check-task.ts';
 import { type ClockTrust, type StoreClock, thisMachine } from './time/store-clock.ts';
-import type { WriteLimits } from './write/in-time.ts';
+import type { WriteLimits } from './write/time-limits.ts';
 
 /** How a store is opened with any engine. */
 export interface EngineOptions extends ClockTrust {

@@ -28,9 +28,9 @@ import type { ReadCaller } from './read/lanes.ts';
 import type { SharedState } from './shared.ts';
 import type { OverdueDay } from './time/new-day.ts';
 import type { NewEpoch } from './time/store-clock.ts';
-import type { Ahead, RestampReport } from './write/bring-back.ts';
 import type { Span } from './write/commit-timestamps.ts';
 import type { WriteReport } from './write/report.ts';
+import type { Ahead, RestampReport } from './write/restamp-store.ts';
 
 /** Which part of the past can no longer change. */
 export interface Horizon {

@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import type { FeedPosition } from '../store/changes/change-feed.ts';
 import type { DeadHold, Webhook } from '../store/changes/webhooks.ts';
+import type { WebhookStates } from './controls.ts';
 import { Deadlines } from './deadlines.ts';
-import type { WebhookStates } from './desk.ts';
 import { MAX_RETRY_AFTER } from './retry-plan.ts';
 import {
   deliverPending,

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
 import { declareAll, planDeclarations } from '../../src/cli/import/declare-extra.ts';
-import { MOST_NAMES, Study } from '../../src/cli/import/study.ts';
+import { MOST_NAMES, Study } from '../../src/cli/import/infer-fields.ts';
 import { standardDictionary } from '../../src/dictionary/index.ts';
 import { openStore } from '../../src/open-store.ts';
 import { parseRecord } from '../../src/records/parse-record.ts';

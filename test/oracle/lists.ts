@@ -4,7 +4,7 @@
  */
 import type { RecordQuery } from '../../src/compile/read.ts';
 import type { OrderTerm } from '../../src/query/tree.ts';
-import { BlockCache } from '../../src/service/kept/kept-blocks.ts';
+import { BlockCache } from '../../src/service/cache/block-cache.ts';
 import { FilterIndexCache } from '../../src/service/paging/filter-index.ts';
 import { type PageOptions, type PageReadContext, readPage } from '../../src/service/paging/read-page.ts';
 import { systemClock } from '../../src/shared/clock.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BoundedCache, bytesOfText, cacheSizes, sumCacheSizes } from '../../src/shared/bounded-cache.ts';
-import { objectId } from '../../src/shared/per-object.ts';
+import { objectId } from '../../src/shared/memoize.ts';
 
 const useOf = (wanted: string) => cacheSizes().find(({ name }) => name === wanted);
 

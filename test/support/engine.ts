@@ -2,7 +2,7 @@ import type { StoreSettings } from '../../src/records/settings.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { ClockTrust, Machine } from '../../src/store/time/store-clock.ts';
-import type { WriteLimits } from '../../src/store/write/in-time.ts';
+import type { WriteLimits } from '../../src/store/write/time-limits.ts';
 
 /** Registers cleanup after a test; `node:test` passes a scope to each test. */
 export interface Scope {

@@ -18,7 +18,7 @@ export const TOGETHER = {
     'service/access',
     'service/admin',
     'service/floorplans',
-    'service/kept',
+    'service/cache',
     'service/filter-index/failed-builds.test.ts',
   ],
   /** What all requests have in common, and rules for all interfaces. */
@@ -152,7 +152,7 @@ export const TOGETHER = {
     'cli/import.test.ts',
     'cli/kept-pages.test.ts',
     'cli/nothing-in-silence.test.ts',
-    'cli/open-patiently.test.ts',
+    'cli/open-with-retries.test.ts',
     'cli/partitions.test.ts',
     'cli/restore.test.ts',
     'cli/start.test.ts',

@@ -7,6 +7,7 @@ import type { Store } from '../../store/store.ts';
 import { type ConfigFile, configPath } from '../config.ts';
 import { declareExtraFields } from '../import/declare-extra.ts';
 import { readFieldMap } from '../import/field-names.ts';
+import { mustBeImportable, type ReadOptions } from '../import/file-records.ts';
 import { type FileReport, importFile, type Unwritten } from '../import/importer.ts';
 import {
   FILE_FORMATS,
@@ -15,7 +16,6 @@ import {
   rereadableFiles,
   singlePassFiles,
 } from '../import/input-files.ts';
-import { mustBeImportable, type ReadOptions } from '../import/placed-records.ts';
 import { withStore } from '../open-store.ts';
 import {
   addOptions,

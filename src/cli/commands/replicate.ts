@@ -13,9 +13,9 @@ import { CHANGE_METHODS } from '../../replica/source/source.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Quarantined } from '../../store/checkpoint/checkpoints.ts';
 import type { Store } from '../../store/store.ts';
-import { collector, threadHeap } from '../heap.ts';
-import { openPatiently } from '../open-patiently.ts';
+import { collector, threadHeap } from '../garbage-collector.ts';
 import { openConfigured } from '../open-store.ts';
+import { openPatiently } from '../open-with-retries.ts';
 import {
   addOptions,
   applyConfig,

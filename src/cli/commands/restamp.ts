@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { RestampReport } from '../../store/write/bring-back.ts';
+import type { RestampReport } from '../../store/write/restamp-store.ts';
 import { CLOCK_OPTION, JSON_OPTION } from '../options.ts';
 import { print } from '../output.ts';
 import { withProgress } from '../progress.ts';

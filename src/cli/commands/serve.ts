@@ -7,7 +7,7 @@ import { platError } from '../../errors/index.ts';
 import { replicaSources } from '../../replica/checkpoint/checkpoint.ts';
 import { quarantinePage, replicaReport, sourceStatus } from '../../replica/status.ts';
 import type { ReadinessCheck } from '../../service/admin/readiness.ts';
-import { CONSOLE_ROOT } from '../../service/console/pages.ts';
+import { CONSOLE_ROOT } from '../../service/console/console-files.ts';
 import type { ReplicaControls } from '../../service/console/replication.ts';
 import { isAnyHost } from '../../service/http/base-address.ts';
 import type { ListenOptions } from '../../service/http/listen.ts';
@@ -19,8 +19,8 @@ import { SCRUB_DEFAULTS, Scrub } from '../../store/check/scrub.ts';
 import type { Store } from '../../store/store.ts';
 import { testWebhook } from '../../webhooks/operations.ts';
 import { WebhookSender } from '../../webhooks/sender.ts';
+import { keptPages } from '../cache-file-location.ts';
 import type { ConfigFile } from '../config.ts';
-import { keptPages } from '../kept-pages.ts';
 import { linkLines } from '../link-lines.ts';
 import { openConfigured } from '../open-store.ts';
 import {

@@ -11,10 +11,10 @@ import { table } from '../output.ts';
 import { type Progress, withProgress } from '../progress.ts';
 import { reportLines } from '../terminal.ts';
 import { mapFieldNames, NO_MAP } from './field-names.ts';
+import { mustBeImportable, placedRecords, type ReadOptions } from './file-records.ts';
+import { type Draft, MOST_NAMES, Study, withDrafts } from './infer-fields.ts';
 import { fileSize, type InputFile } from './input-files.ts';
-import { mustBeImportable, placedRecords, type ReadOptions } from './placed-records.ts';
 import { parseRecordJson } from './record-json.ts';
-import { type Draft, MOST_NAMES, Study, withDrafts } from './study.ts';
 import { openText } from './text-source.ts';
 
 /**

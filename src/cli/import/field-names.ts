@@ -6,7 +6,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { API_NAME, type Dictionary, findNavigation, type Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { isObject } from '../../shared/json.ts';
-import { memoizePerObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/memoize.ts';
 import { parseUniqueJson } from './record-json.ts';
 
 /** Maps a name in a file to a field; undefined drops the value. */

@@ -10,9 +10,9 @@ import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { TakenChild } from '../../store/write/report.ts';
 import type { Progress } from '../progress.ts';
+import { placedRecords, type ReadOptions } from './file-records.ts';
 import type { InputFile } from './input-files.ts';
 import { KeySet } from './key-set.ts';
-import { placedRecords, type ReadOptions } from './placed-records.ts';
 import {
   type AdjustmentCounts,
   addAdjustments,

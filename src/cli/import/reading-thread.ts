@@ -6,11 +6,11 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { StoreModel } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
-import { workerModuleUrl } from '../../shared/module-beside.ts';
+import { workerModuleUrl } from '../../shared/worker-module.ts';
 import { type ReadingOptions, type ReadRecords, readRecordTexts } from './read-records.ts';
 import type { ReadingRequest } from './reading-worker.ts';
 import type { RawRecord } from './record-json.ts';
-import { type SentBytes, unpackRecords } from './sent-records.ts';
+import { type SentBytes, unpackRecords } from './record-transfer.ts';
 
 /** When another thread is worthwhile. Without a second processor, it never is. */
 const WORTH = {

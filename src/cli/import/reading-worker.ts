@@ -2,11 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ModelSource, makeModel, type StoreModel } from '../../compile/model.ts';
 import { fixedTexts } from '../../compile/text/text-columns.ts';
-import { memoizePerObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/memoize.ts';
 import { newFieldsInUse, prepareRecord } from '../../store/write/prepare.ts';
 import { type ReadingOptions, readRecordTexts } from './read-records.ts';
 import type { RawRecord } from './record-json.ts';
-import { packRecords } from './sent-records.ts';
+import { packRecords } from './record-transfer.ts';
 
 export interface ReadingRequest {
   readonly resource: string;

@@ -6,8 +6,8 @@
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse/sync';
 import { platError } from '../../errors/index.ts';
+import { BYTE_ORDER_MARK, delimiterOf, separatorLine } from '../../shared/detect-table.ts';
 import { tryParseJson } from '../../shared/json.ts';
-import { BYTE_ORDER_MARK, delimiterOf, separatorLine } from '../../shared/table-form.ts';
 import { ByteWindow } from './byte-window.ts';
 import type { RawRecord } from './record-json.ts';
 

@@ -11,7 +11,7 @@ import type { FileSource } from '../../service/options.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
 import { asError } from '../../shared/error-code.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
-import { workerModuleUrl } from '../../shared/module-beside.ts';
+import { workerModuleUrl } from '../../shared/worker-module.ts';
 import type { ReadCaller } from '../../store/read/lanes.ts';
 import type { Store } from '../../store/store.ts';
 import type { RasterReply, RasterRequest } from './worker.ts';

@@ -3,7 +3,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Dictionary, Field, Resource } from '../../dictionary/index.ts';
-import { isAssignedTimestamp } from '../../records/stamps.ts';
+import { isAssignedTimestamp } from '../../records/timestamps.ts';
 
 /** The interfaces that use a piece. Most fields have the same name in both. */
 export type Naming = 'shared' | 'reso' | 'native';

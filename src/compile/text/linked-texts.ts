@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import type { View } from '../../access/index.ts';
 import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
-import { objectId } from '../../shared/per-object.ts';
+import { objectId } from '../../shared/memoize.ts';
 import { columnKinds } from '../column-value.ts';
 import type { Dialect } from '../dialect.ts';
 import {

@@ -14,7 +14,7 @@ import {
 import { formatTimeOfDay, formatUsDate } from '../../records/local-time.ts';
 import { KIND_OF_CATEGORY } from '../../records/media.ts';
 import { isObject, type JsonObject } from '../../shared/json.ts';
-import { memoizePerObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/memoize.ts';
 import { servedFile, URL_MARK } from './members.ts';
 import { videoHtml } from './video-html.ts';
 

@@ -4,7 +4,7 @@
 import type { View } from '../../access/index.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
-import { objectId } from '../../shared/per-object.ts';
+import { objectId } from '../../shared/memoize.ts';
 import type { Context } from '../context.ts';
 import { fieldValue } from '../expression.ts';
 import { bind, column, compact, integer, type Sql, sql } from '../fragment.ts';

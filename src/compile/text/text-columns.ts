@@ -8,7 +8,7 @@ import {
   valuesToStore,
   valueToStore,
 } from '../../records/rows.ts';
-import { isAssignedTimestamp } from '../../records/stamps.ts';
+import { isAssignedTimestamp } from '../../records/timestamps.ts';
 import { containsTimestamps, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { columnsOf, type ReadValue, servedFile, type TextPlan, textPlans, writeTexts } from './members.ts';

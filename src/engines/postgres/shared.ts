@@ -2,7 +2,7 @@ import type { Row } from '../../store/session.ts';
 import type { SharedList, SharedState } from '../../store/shared.ts';
 import type { Bindable } from './connection/session.ts';
 import { TEXT } from './dialect.ts';
-import { SERVER_CLOCK } from './writing/stamp-clock.ts';
+import { SERVER_CLOCK } from './writing/server-clock.ts';
 
 /**
  * Tables that the processes of one store share. Their content may be lost, so they are not logged, and are empty after a crash of

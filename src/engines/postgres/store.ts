@@ -20,7 +20,7 @@ import { postgresShared } from './shared.ts';
 import { ReadServers } from './standbys/read-servers.ts';
 import { completeStore, prepareStore, requiredPreparation } from './tables/create.ts';
 import { readColumns, repairView, viewState } from './tables/tables.ts';
-import { makeServerClock } from './writing/stamp-clock.ts';
+import { makeServerClock } from './writing/server-clock.ts';
 import { type ServerWriteSession, writingOn } from './writing/writer.ts';
 
 export interface PostgresStoreOptions extends EngineOptions {

@@ -15,15 +15,15 @@ import { LAYOUT_VERSION, metaUpdate, readMeta, readTimeState } from '../../store
 import type { Store } from '../../store/store.ts';
 import { type HorizonSource, horizonOf } from '../../store/time/horizon.ts';
 import { storeClock } from '../../store/time/store-clock.ts';
-import { BodyValidator } from '../../store/whole/whole-bodies.ts';
+import { BodyValidator } from '../../store/whole/validate-body.ts';
 import { backupFile } from './backup.ts';
 import { bindings, type ConnectionOptions, connect, READ_PATIENCE, registerFileUrl } from './connection.ts';
 import { createStore, idWithoutLog, inspectStore, migrateStore } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
 import { damageIn, isMissing, refusalOf, translateError } from './errors.ts';
 import { repairFileFaults, structureOf } from './file-faults.ts';
-import { makeStateReader } from './kept-state.ts';
 import { run, sessionOn, writeSessionOn } from './session.ts';
+import { makeStateReader } from './state-cache.ts';
 import { applyTables, recreateView } from './tables.ts';
 import { readerPool, runTask } from './tasks.ts';
 import { LOCK_TIMEOUT, tryLock, underLock } from './transaction.ts';

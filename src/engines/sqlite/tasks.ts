@@ -1,5 +1,5 @@
 /** Runs the steps of a read on an SQLite connection. */
-import { workerModuleUrl } from '../../shared/module-beside.ts';
+import { workerModuleUrl } from '../../shared/worker-module.ts';
 import type { Lane } from '../../store/read/lanes.ts';
 import type { StatementRequest, StatementResult } from '../../store/read/read-steps.ts';
 import {
@@ -10,7 +10,7 @@ import {
   taskSteps,
 } from '../../store/read/read-task.ts';
 import { ReaderPool } from '../../store/threads/pool.ts';
-import type { SharedBodies } from '../../store/whole/whole-bodies.ts';
+import type { SharedBodies } from '../../store/whole/validate-body.ts';
 import { bindings, type Connection, type ConnectionOptions, readRows } from './connection.ts';
 import { begin } from './transaction.ts';
 

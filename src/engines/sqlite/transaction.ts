@@ -3,8 +3,8 @@
  * scope is left, whatever the scope throws. This module knows nothing of the work inside.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { retryTransient } from '../../shared/patiently.ts';
-import { WRITE_LIMITS, type WriteLimits } from '../../store/write/in-time.ts';
+import { retryTransient } from '../../shared/retry-transient.ts';
+import { WRITE_LIMITS, type WriteLimits } from '../../store/write/time-limits.ts';
 import type { Connection } from './connection.ts';
 import { isBusy } from './errors.ts';
 

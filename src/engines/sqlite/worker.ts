@@ -5,7 +5,7 @@ import { workerData } from 'node:worker_threads';
 import { deflateNow } from '../../store/read/blocks-task.ts';
 import { makeReadContextFactory } from '../../store/read/read-task.ts';
 import { serveTasks } from '../../store/threads/thread.ts';
-import { BodyValidator } from '../../store/whole/whole-bodies.ts';
+import { BodyValidator } from '../../store/whole/validate-body.ts';
 import { connect, registerFileUrl } from './connection.ts';
 import { sessionOn } from './session.ts';
 import { runTask, type ThreadOptions } from './tasks.ts';

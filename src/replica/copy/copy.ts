@@ -4,7 +4,7 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import type { Egress } from '../http/egress-policy.ts';
-import type { MediaFolder } from '../media/folder.ts';
+import type { MediaFolder } from '../media/media-folder.ts';
 import type { Source } from '../source/source.ts';
 import type { PageSize } from './page-size.ts';
 

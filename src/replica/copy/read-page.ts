@@ -9,7 +9,7 @@ import { parseRecord } from '../../records/parse-record.ts';
 import { isStorableKey, type LenientField, type ParsedRecord } from '../../records/parsed-record.ts';
 import { isUnsafeInteger } from '../../records/value.ts';
 import { isObject, type JsonObject } from '../../shared/json.ts';
-import { memoizePerObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/memoize.ts';
 import type { Keys, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 import { MASK, type SourceItem, type SourcePage } from '../source/source.ts';
 import type { Copy, CopySettings } from './copy.ts';

@@ -8,10 +8,10 @@ import { urlAtOrigin } from '../http/egress-policy.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { UNLIMITED } from '../http/rate-budget.ts';
 import { DEFAULT_BACKOFF } from '../http/retry.ts';
-import { readJson } from '../source/answer.ts';
 import { SeenTexts } from '../source/loop-guard.ts';
 import { nextLinkIn } from '../source/reso/lists.ts';
 import { quoted, withOptions } from '../source/reso/urls.ts';
+import { readJson } from '../source/response.ts';
 
 /** A floor plan media record as the service returned it. Its URL and type are not validated. */
 export interface FloorPlanRecord {

@@ -10,8 +10,8 @@ import { storePage } from '../copy/store-page.ts';
 import { RequestFailure, stopped } from '../http/failure.ts';
 import { fetchRecords } from '../source/pages.ts';
 import { extensionOf, fetchFile } from './fetch-file.ts';
-import { folderFailure, type MediaFile, type MediaFolder } from './folder.ts';
-import { HostQueues } from './hosts.ts';
+import { HostQueues } from './host-queues.ts';
+import { folderFailure, type MediaFile, type MediaFolder } from './media-folder.ts';
 
 /**
  * The number of listings that are examined or requested again together; the maximum number of queued files, and of concurrent

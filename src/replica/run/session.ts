@@ -15,7 +15,7 @@ import { SourceClient } from '../http/client.ts';
 import { isPrivateHost } from '../http/egress-policy.ts';
 import { sharedAllowance, type UsageStore } from '../http/rate-budget.ts';
 import { type BackoffOptions, DEFAULT_BACKOFF, FIRST_CONTACT, SHORT_BACKOFF } from '../http/retry.ts';
-import { MediaFolder } from '../media/folder.ts';
+import { MediaFolder } from '../media/media-folder.ts';
 import { discoverNative } from '../source/native/discover.ts';
 import { discoverReso } from '../source/reso/discover.ts';
 import { describeCapabilities, resourcesIn, type Source } from '../source/source.ts';

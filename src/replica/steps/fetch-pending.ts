@@ -9,7 +9,7 @@ import { requestFollowedPurge } from '../follow/chain.ts';
 import { isDirectFailure, isTooLarge, mayPassIfSmaller, RequestFailure } from '../http/failure.ts';
 import { joinPages } from '../source/pages.ts';
 import type { SourcePage } from '../source/source.ts';
-import { absentFrom } from './absent.ts';
+import { absentFrom } from './find-absent.ts';
 
 const GROUP_ATTEMPTS = 2;
 

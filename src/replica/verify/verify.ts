@@ -17,8 +17,8 @@ import {
   type SourcePage,
   type SourceRanges,
 } from '../source/source.ts';
-import { findAbsent } from '../steps/absent.ts';
-import { findAllDamage, withRelatedResources } from './damage.ts';
+import { findAbsent } from '../steps/find-absent.ts';
+import { findAllDamage, withRelatedResources } from './find-damage.ts';
 import { type ComparedRange, canCompareRanges, compareRanges } from './ranges.ts';
 import {
   compareByKey,

@@ -1,17 +1,17 @@
 /** A path of the admin port: its description, and its handler. */
 import type { Clock } from '../../shared/clock.ts';
 import type { Store } from '../../store/store.ts';
-import type { WebhookControls } from '../../webhooks/desk.ts';
+import type { WebhookControls } from '../../webhooks/controls.ts';
 import type { UsageRecorder } from '../access/usage.ts';
-import type { BodyMembers } from '../console/given.ts';
 import type { History } from '../console/history.ts';
 import type { HistoryKeeper } from '../console/history-keeper.ts';
-import type { LiveFeed } from '../console/live.ts';
+import type { BodyMembers } from '../console/json-body.ts';
+import type { LiveFeed } from '../console/live-feed.ts';
 import type { ConsoleLogin } from '../console/log-in.ts';
 import type { Outlines } from '../console/outlines.ts';
 import type { ReplicaControls } from '../console/replication.ts';
 import type { Walks } from '../console/walks.ts';
-import type { Json } from '../description/parts.ts';
+import type { Json } from '../description/openapi-elements.ts';
 import type { Exchange, Reply } from '../exchange.ts';
 import type { Metrics } from '../metrics.ts';
 import type { RateLimit } from '../options.ts';

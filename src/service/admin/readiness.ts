@@ -2,7 +2,7 @@
 import { PlatError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import { durationText } from '../../store/time/store-clock.ts';
-import { aheadText } from '../../store/write/bring-back.ts';
+import { aheadText } from '../../store/write/restamp-store.ts';
 
 /** A further condition of readiness, such as the freshness of a replica. */
 export interface ReadinessCheck {

@@ -1,6 +1,6 @@
 /** Finds the handler of a request to the operator's port: for probes, the console and an operator's own programs. */
 import { platError } from '../../errors/index.ts';
-import { parseBody } from '../console/given.ts';
+import { parseBody } from '../console/json-body.ts';
 import type { Exchange, Reply } from '../exchange.ts';
 import { ALLOWED, methodNotAllowed } from '../http/methods.ts';
 import type { AdminContext, AdminRequest, AdminRoute } from './admin-route.ts';

@@ -9,16 +9,16 @@ import {
   withoutSecrets,
 } from '../../webhooks/operations.ts';
 import { allKeys, endKey, keyHistory, newKey } from '../console/keys.ts';
-import { UNAVAILABLE_EVENT } from '../console/live.ts';
+import { UNAVAILABLE_EVENT } from '../console/live-feed.ts';
 import { QUARANTINE_OPTIONS, quarantine, replicationAt, retry } from '../console/replication.ts';
 import { rolesInForce } from '../console/roles.ts';
-import { STRING_SCHEMA } from '../description/parts.ts';
+import { STRING_SCHEMA } from '../description/openapi-elements.ts';
 import { type Exchange, jsonReply } from '../exchange.ts';
 import { PUBLIC_SURFACES, SURFACE } from '../surface.ts';
 import type { AdminContext, AdminRoute, DescribedRoute } from './admin-route.ts';
 import { PROBES, type Probed } from './probes.ts';
 import { problemsOf } from './readiness.ts';
-import { VIEW_AS_ROUTES } from './seen-routes.ts';
+import { VIEW_AS_ROUTES } from './view-as-routes.ts';
 import { newWebhook, noContentAfter, replay } from './webhooks.ts';
 
 /** @param more further members of the description */

@@ -5,7 +5,7 @@
 import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import { createWebhook, replayWebhook } from '../../webhooks/operations.ts';
-import { type BodyMembers, requireString } from '../console/given.ts';
+import { type BodyMembers, requireString } from '../console/json-body.ts';
 import { jsonReply, type Reply } from '../exchange.ts';
 
 /** @throws PlatError `requestMalformed`; `usage` as of `createWebhook` */

@@ -17,8 +17,8 @@ import type { AuthenticatedExchange } from '../exchange.ts';
 import { bindAccounts } from '../native/accounts.ts';
 import { bindListings, listingNames, listingResource } from '../native/listings.ts';
 import { bindRequest, nativeExchange, type RoutedExchange } from '../native/native-request.ts';
-import { openHouseNames, openHouseResource } from '../native/parts.ts';
-import { valueAsConfigured } from '../reso/written-values.ts';
+import { openHouseNames, openHouseResource } from '../native/sub-resources.ts';
+import { valueAsConfigured } from '../reso/value-forms.ts';
 
 /** The maximum number of fields that are counted, and of edges. */
 const MOST_FIELDS = 20;

@@ -6,8 +6,8 @@ import type { Facets, FieldFacet, Histogram, HistogramRanges, RecordQuery } from
 import type { Field } from '../../dictionary/index.ts';
 import { typeMismatch } from '../../query/odata/option-text.ts';
 import { type AuthenticatedExchange, jsonReply, queryContext, type Reply } from '../exchange.ts';
-import { ROUGH_EDGES, rangeEdges } from './edges.ts';
 import { type FacetPart, type FacetRequest, facetRequest } from './facet-request.ts';
+import { ROUGH_EDGES, rangeEdges } from './range-edges.ts';
 
 export const FACETS_ROOT = '/facets/';
 

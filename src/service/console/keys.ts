@@ -8,8 +8,8 @@ import { checkKeyName, createKey, parseExpiry, revokeKey } from '../../store/key
 import type { Store } from '../../store/store.ts';
 import type { AdminContext } from '../admin/admin-route.ts';
 import { jsonReply, type Reply } from '../exchange.ts';
-import { type BodyMembers, requireString } from './given.ts';
 import type { DayOfKey } from './history-day.ts';
+import { type BodyMembers, requireString } from './json-body.ts';
 
 const IDLE: DayOfKey = { requests: 0, rows: 0, bytes: 0, limited: 0, busiest: 0 };
 

@@ -4,7 +4,7 @@
  */
 import { platError } from '../../errors/index.ts';
 import { type Exchange, jsonReply, type Reply } from '../exchange.ts';
-import { type BodyMembers, requireString } from './given.ts';
+import { type BodyMembers, requireString } from './json-body.ts';
 import type { Walks } from './walks.ts';
 
 /** The current state of replication. @param now milliseconds since 1970 */

@@ -1,6 +1,6 @@
 /**
  * The roles of a store as an operator sees them: the definitions in force, resolved against the published resources and
- * the fields in use. It must not know records: the interfaces show what a role sees of them (see-as.ts).
+ * the fields in use. It must not know records: the interfaces show what a role sees of them (view-as.ts).
  */
 import { isDeepStrictEqual } from 'node:util';
 import { BUILT_IN_ACCESS, type RoleDefinition } from '../../access/index.ts';

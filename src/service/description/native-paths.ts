@@ -3,7 +3,15 @@ import type { Field } from '../../dictionary/index.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
 import { LAST_OFFSET, LAST_PAGE } from '../../query/native/request.ts';
 import { NATIVE_ROUTES, type NativeRoute } from '../native/routes.ts';
-import { content, type Json, operation, type Paths, pathParameters, ref, STRING_SCHEMA } from './parts.ts';
+import {
+  content,
+  type Json,
+  operation,
+  type Paths,
+  pathParameters,
+  ref,
+  STRING_SCHEMA,
+} from './openapi-elements.ts';
 import { recordSchema } from './schemas.ts';
 
 const PARAMETER: Readonly<Record<ParameterName, { readonly schema: Json; readonly takes: string }>> = {

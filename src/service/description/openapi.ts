@@ -6,7 +6,7 @@ import type { View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
-import { objectId } from '../../shared/per-object.ts';
+import { objectId } from '../../shared/memoize.ts';
 import { DESCRIBED_ROUTES } from '../admin/routes.ts';
 import { EVENT_OPTIONS, EVENT_STREAM, EVENTS_PATH } from '../events/events.ts';
 import { DOCUMENT_PATH, FRONT_PATHS } from '../front/paths.ts';
@@ -24,7 +24,7 @@ import {
   pathParameters,
   queryParameter,
   STRING_SCHEMA,
-} from './parts.ts';
+} from './openapi-elements.ts';
 import { type DescribedResource, resoParameters, resoPaths, resoSchemas } from './reso-paths.ts';
 
 /** Finished descriptions, without the URL of the service. */

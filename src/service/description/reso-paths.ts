@@ -20,7 +20,7 @@ import {
   pathParameter,
   ref,
   STRING_SCHEMA,
-} from './parts.ts';
+} from './openapi-elements.ts';
 import { type Members, recordSchema } from './schemas.ts';
 
 export interface DescribedResource {

@@ -1,6 +1,6 @@
 /** Schemas of records, as JSON Schema, from the dictionary. */
 import type { Field } from '../../dictionary/index.ts';
-import type { Json } from './parts.ts';
+import type { Json } from './openapi-elements.ts';
 
 /** The schema of one value of a field; null means that it is not known. */
 function scalarSchema({ type }: Field): { readonly type: string } & Json {

@@ -9,7 +9,7 @@ import {
   positionText,
   SEQUENCE_START,
 } from '../../store/changes/change-feed.ts';
-import type { ViewCache } from '../access/views.ts';
+import type { ViewCache } from '../access/view-cache.ts';
 import {
   type EventReply,
   type Exchange,
@@ -18,7 +18,7 @@ import {
   signingFor,
 } from '../exchange.ts';
 import { chooseType } from '../http/negotiation.ts';
-import { recordAsRequested } from '../reso/written-values.ts';
+import { recordAsRequested } from '../reso/value-forms.ts';
 import type { FollowRequest } from './event-pages.ts';
 import type { EventStreams } from './event-streams.ts';
 

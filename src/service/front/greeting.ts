@@ -3,7 +3,7 @@
  * its own address.
  */
 import { hash } from 'node:crypto';
-import { CONSOLE_ROOT } from '../console/pages.ts';
+import { CONSOLE_ROOT } from '../console/console-files.ts';
 import type { Exchange, Reply } from '../exchange.ts';
 import type { Surface, SurfaceName } from '../surface.ts';
 import { DOCUMENTS, describedBy } from './paths.ts';

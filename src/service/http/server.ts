@@ -13,7 +13,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex, Writable } from 'node:stream';
-import { type Queued, queueOf } from '../reply/pace.ts';
+import { type Queued, queueOf } from '../reply/read-pace.ts';
 
 export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;

@@ -13,6 +13,7 @@ import { type NativeNames, resourceNames } from '../../query/native/names.ts';
 import type { NativeRequest } from '../../query/native/request.ts';
 import { LISTING_EXPANSIONS, type NativeExpansion } from '../../query/native/selection.ts';
 import { readSkipToken, skipTokenOf } from '../../query/skip-token.ts';
+import { basisOfRecord } from '../cache/response-basis.ts';
 import {
   acceptsGzip,
   queryContext,
@@ -23,9 +24,8 @@ import {
   type WalkStep,
   walkStep,
 } from '../exchange.ts';
-import { basisOfRecord } from '../kept/basis.ts';
 import { indexHeaders, type PageAnswer, readPage } from '../paging/read-page.ts';
-import { walkPageOf } from '../paging/reading.ts';
+import { walkPageOf } from '../paging/walk-page.ts';
 import { windowOf, windowText } from '../paging/window.ts';
 import {
   bindRequest,

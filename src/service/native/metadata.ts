@@ -1,6 +1,6 @@
 /** Descriptions in the native interface: fields, property types, the account of the key, the system. */
 import type { CustomOrigin, Field, Lookup } from '../../dictionary/index.ts';
-import { withViewTag } from '../access/views.ts';
+import { withViewTag } from '../access/view-cache.ts';
 import type { Reply } from '../exchange.ts';
 import { describedBy } from '../front/paths.ts';
 import { listingResource } from './listings.ts';

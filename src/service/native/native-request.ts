@@ -6,8 +6,8 @@ import type { NativeNames } from '../../query/native/names.ts';
 import { type NativeParameters, type ParameterName, parseParameters } from '../../query/native/parameters.ts';
 import { bindParameters, type NativeRequest } from '../../query/native/request.ts';
 import type { OfferedExpansions } from '../../query/native/selection.ts';
+import type { Basis } from '../cache/response-basis.ts';
 import { type AuthenticatedExchange, type BodyPart, JSON_TYPE, type Reply } from '../exchange.ts';
-import type { Basis } from '../kept/basis.ts';
 import { replyOrNotModified, weakTag } from '../reply/conditions.ts';
 
 export interface NativeExchange extends AuthenticatedExchange {

@@ -18,7 +18,7 @@ import {
 } from './metadata.ts';
 import { nativeExchange, type RoutedExchange } from './native-request.ts';
 import { nearby } from './nearby.ts';
-import { customFields, openHouses, part, parts } from './parts.ts';
+import { customFields, openHouses, part, parts } from './sub-resources.ts';
 
 type Answer = Promise<Reply | undefined> | Reply | undefined;
 

@@ -12,8 +12,8 @@ import { canonicalText } from '../../query/canonical.ts';
 import { readSkipToken, tokenAfter } from '../../query/skip-token.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
-import { type Basis, basisOfList, basisOfPage } from '../kept/basis.ts';
-import type { BlockCache } from '../kept/kept-blocks.ts';
+import type { BlockCache } from '../cache/block-cache.ts';
+import { type Basis, basisOfList, basisOfPage } from '../cache/response-basis.ts';
 import type { FilterIndex, FilterIndexCache, FilterListName } from './filter-index.ts';
 import { waitUntilSettled, windowOf } from './window.ts';
 

@@ -6,7 +6,7 @@ import { type BodyPart, hasEvents, type Reply } from '../exchange.ts';
 import { chooseEncoding } from '../http/negotiation.ts';
 import { bodyStreamOf, type HttpResponse, writeHead, writeQueueOf } from '../http/server.ts';
 import { compressBody } from './compress.ts';
-import type { Sender } from './pace.ts';
+import type { Sender } from './read-pace.ts';
 
 /** The values from which the headers of every response are made. */
 export interface CommonHeaderValues {

@@ -23,7 +23,7 @@ import {
   type PageOptions,
   readPage,
 } from '../paging/read-page.ts';
-import { walkPageOf } from '../paging/reading.ts';
+import { walkPageOf } from '../paging/walk-page.ts';
 import { beforeCut, type WindowCut, waitOrCut, windowOf, windowText } from '../paging/window.ts';
 import { delta } from './delta.ts';
 import {
@@ -51,7 +51,7 @@ import {
   withKeySelected,
 } from './resource-request.ts';
 import { isEntitySet, trackingOf } from './tracking.ts';
-import { recordsAsRequested, usesStoredForm } from './written-values.ts';
+import { recordsAsRequested, usesStoredForm } from './value-forms.ts';
 
 type CollectionPath = ResourcePath & { kind: 'collection' };
 type CountPath = ResourcePath & { kind: 'count' };

@@ -9,10 +9,10 @@ import { allOf, type Expression, fieldOf } from '../../query/tree.ts';
 import { type BodyPart, queryContext, recordsOf, signingFor } from '../exchange.ts';
 import { negotiateVersion } from '../http/negotiation.ts';
 import { readOwned } from '../paging/read-page.ts';
-import { keyLiteral, readKeys } from './delta-keys.ts';
 import type { DeltaContext } from './delta-steps.ts';
+import { keyLiteral, readKeys } from './record-keys.ts';
 import { contextMember, shapeOf } from './resource-request.ts';
-import { recordsAsRequested } from './written-values.ts';
+import { recordsAsRequested } from './value-forms.ts';
 
 /** The current state of some records. */
 interface Changed {

@@ -4,13 +4,13 @@
  */
 import { keyField } from '../../dictionary/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
-import type { Dependencies, Dependency } from '../../query/dependences.ts';
+import type { Dependencies, Dependency } from '../../query/dependencies.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import { allOf, type Expression, fieldOf } from '../../query/tree.ts';
 import type { FeedPage, FeedRequest } from '../../store/changes/change-feed.ts';
-import { keyLiteral, readKeys } from './delta-keys.ts';
 import type { DeltaPlace, DeltaState } from './delta-token.ts';
 import { deltaLink } from './next-page.ts';
+import { keyLiteral, readKeys } from './record-keys.ts';
 import type { ResoRequest } from './resource-request.ts';
 
 /** The maximum number of chunks of the sequence that one request reads. */

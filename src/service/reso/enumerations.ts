@@ -7,7 +7,7 @@ import { type Page, type Position, plainShape } from '../../compile/read.ts';
 import type { LookupMember } from '../../dictionary/csdl/document.ts';
 import { memberName, type Resource } from '../../dictionary/index.ts';
 import { type AuthenticatedExchange, queryContext, recordsOf, signingFor } from '../exchange.ts';
-import { textOfRecords } from './written-values.ts';
+import { textOfRecords } from './value-forms.ts';
 
 export interface Enumerations {
   readonly members: ReadonlyMap<string, readonly LookupMember[]>;

@@ -6,8 +6,8 @@ import { CUSTOM_FIELDS } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { bindOptions, hasCustomFields } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
+import { basisOfRecord } from '../cache/response-basis.ts';
 import type { Reply } from '../exchange.ts';
-import { basisOfRecord } from '../kept/basis.ts';
 import { replyOrNotModified, weakTag } from '../reply/conditions.ts';
 import { readRecord, recordRequest, resolvePath, type Target } from './resolve.ts';
 import {
@@ -24,7 +24,7 @@ import {
   resoJson,
   shapeOf,
 } from './resource-request.ts';
-import { recordAsRequested } from './written-values.ts';
+import { recordAsRequested } from './value-forms.ts';
 
 type RecordPath = ResourcePath & { kind: 'record' };
 type FieldPath = ResourcePath & { kind: 'field' };

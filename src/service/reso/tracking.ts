@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { tracksChanges } from '../../access/index.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { type Dependencies, dependenciesOf } from '../../query/dependences.ts';
+import { type Dependencies, dependenciesOf } from '../../query/dependencies.ts';
 import { parseQueryOptions, type RawOptions } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import type { CollectionQuery } from '../../query/request.ts';

@@ -21,8 +21,8 @@ import {
   type RowFaults,
   type RowPlace,
 } from './checks.ts';
+import { WRONG_COUNTS } from './consistent-rows.ts';
 import { endOfPage, findRowFaults } from './row-faults.ts';
-import { WRONG_COUNTS } from './sound-rows.ts';
 import { COLUMNS_ARE_MISSING, findSchemaFaults, findTableFaults, viewFaults } from './table-faults.ts';
 
 /** The checks of a store on one session; the engine itself checks the views. */

@@ -21,13 +21,12 @@ import {
   systemFieldsOfMedia,
 } from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
-import { isAssignedTimestamp } from '../../records/stamps.ts';
+import { isAssignedTimestamp } from '../../records/timestamps.ts';
 import { chunked } from '../../shared/chunked.ts';
 import { isObject, tryParseJson } from '../../shared/json.ts';
 import { storedRows } from '../rows/stored-rows.ts';
 import type { Row } from '../session.ts';
 import type { BatchWriter } from '../write/batches.ts';
-import { WRITE_LIMITS } from '../write/in-time.ts';
 import { derivedCounts } from '../write/prepare.ts';
 import {
   entryOfValue,
@@ -35,6 +34,7 @@ import {
   publishedEntries,
   publishedHash,
 } from '../write/publish-dictionary.ts';
+import { WRITE_LIMITS } from '../write/time-limits.ts';
 import type { CheckSession } from './checks.ts';
 import {
   hasOneOfKeys,

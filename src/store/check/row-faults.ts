@@ -32,7 +32,7 @@ import { mediaKind } from '../../records/media.ts';
 import type { RowToPut } from '../../records/rows.ts';
 import type { Row } from '../session.ts';
 import type { CheckedRows, CheckSession, FaultPage, RowFaults, RowPlace } from './checks.ts';
-import { columnAgreements, isSound, parentColumns } from './sound-rows.ts';
+import { columnAgreements, isSound, parentColumns } from './consistent-rows.ts';
 
 /** Checks rows of one resource. */
 export async function findRowFaults(

@@ -5,7 +5,7 @@ import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { parseSourceState } from '../../records/damage.ts';
-import { isAssignedTimestamp } from '../../records/stamps.ts';
+import { isAssignedTimestamp } from '../../records/timestamps.ts';
 import type { OwnTables, Row, Session } from '../session.ts';
 import type { WriteReport } from '../write/report.ts';
 import {

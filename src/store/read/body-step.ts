@@ -1,9 +1,9 @@
 /** Reads the body of several records, and inserts their agents and offices, from the cache if they are unchanged. */
 import type { PlannedStatement } from '../../compile/page-plan.ts';
 import type { LinkedTexts } from '../../compile/text/linked-texts.ts';
-import { NO_TEXT } from '../../shared/byte-texts.ts';
+import { NO_TEXT } from '../../shared/byte-string-map.ts';
 import type { Row } from '../session.ts';
-import type { BodyCheck } from '../whole/whole-bodies.ts';
+import type { BodyCheck } from '../whole/validate-body.ts';
 import {
   LinkedBody,
   type LinkedFragments,

@@ -5,9 +5,9 @@
 import { NAME_MARK } from '../../compile/layout/index.ts';
 import { LINK_MARK, type LinkedTexts, type PlannedLink } from '../../compile/text/linked-texts.ts';
 import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
-import { ByteStringMap, NO_TEXT } from '../../shared/byte-texts.ts';
+import { ByteStringMap, NO_TEXT } from '../../shared/byte-string-map.ts';
 import { tryParseJson } from '../../shared/json.ts';
-import { memoizePerObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/memoize.ts';
 import {
   type Changes,
   containsCommit,

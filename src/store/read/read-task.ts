@@ -10,7 +10,7 @@ import type { FoundRow, PagePlan, PlannedStatement } from '../../compile/page-pl
 import type { Facets, FieldFacet, Histogram, Page } from '../../compile/read.ts';
 import { DamagedRecord } from '../../records/damage.ts';
 import type { Row } from '../session.ts';
-import { BodyValidator, mustBeText } from '../whole/whole-bodies.ts';
+import { BodyValidator, mustBeText } from '../whole/validate-body.ts';
 import { type BlocksContext, type BlocksPage, blocksSteps } from './blocks-task.ts';
 import { readBody } from './body-step.ts';
 import { LinkedFragments } from './linked-body.ts';

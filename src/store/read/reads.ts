@@ -17,7 +17,7 @@ import {
   planPage,
   planRecord,
 } from '../../compile/page-plan.ts';
-import { memoizePerObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/memoize.ts';
 import { selectChangesSince } from '../changes/change-follower.ts';
 import type { Session } from '../session.ts';
 import type { ReadOptions, Store } from '../store.ts';

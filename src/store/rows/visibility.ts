@@ -20,7 +20,7 @@ import {
 } from '../../compile/visibility.ts';
 import type { RowToPut } from '../../records/rows.ts';
 import { chunked } from '../../shared/chunked.ts';
-import { memoizePerObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/memoize.ts';
 import type { Row } from '../session.ts';
 import type { WriteContext } from './write-context.ts';
 

@@ -96,7 +96,7 @@ export class Meta {
     return parseNumber(this.#found('settled') ?? '0', 'the moment up to which it is settled');
   }
 
-  /** Whether timestamps that are ahead of the clock still have to be brought back (write/bring-back.ts). */
+  /** Whether timestamps that are ahead of the clock still have to be brought back (write/restamp-store.ts). */
   get restamping() {
     return this.#found('restamping') === 'true';
   }

@@ -308,7 +308,7 @@ export const firstEpoch = (secret: string): string =>
 export interface NewEpoch {
   /** No later timestamp is before this moment. Milliseconds since 1970; absent: the store's own limit applies. */
   readonly notBefore?: number;
-  /** Timestamps and promises beyond this moment no longer count (write/bring-back.ts). Milliseconds since 1970. */
+  /** Timestamps and promises beyond this moment no longer count (write/restamp-store.ts). Milliseconds since 1970. */
   readonly notAfter?: number;
 }
 

@@ -3,15 +3,15 @@ import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { jsonOf } from '../../records/nesting.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
-import { withParentFields } from '../../records/place.ts';
+import { withParentFields } from '../../records/record-parent.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { CheckpointChange, Keys, QuarantineEntry } from '../checkpoint/checkpoints.ts';
 import type { Span } from './commit-timestamps.ts';
 import { deleteRecords } from './delete-records.ts';
-import type { TransactionLimits, WriteLimits } from './in-time.ts';
 import { newFieldsInUse, type PreparedRecord, prepareRecord } from './prepare.ts';
 import { emptyTally, type Rejection, type WriteReport } from './report.ts';
+import type { TransactionLimits, WriteLimits } from './time-limits.ts';
 import type { WriteTransaction } from './transaction.ts';
 import { writeChildren, writeRecords } from './write-records.ts';
 
@@ -31,7 +31,7 @@ export interface BatchWriter {
   readModel(): StoreModel | Promise<StoreModel>;
   /** Brings fields into use. */
   bringIntoUse(fields: readonly Field[]): Promise<StoreModel>;
-  /** Commits work that stays within its time limit (in-time.ts), and rolls back any other work. */
+  /** Commits work that stays within its time limit (time-limits.ts), and rolls back any other work. */
   attempt<T>(
     model: StoreModel,
     work: (transaction: WriteTransaction) => Promise<T>,

@@ -1,6 +1,6 @@
 import type { StoredRow } from '../../records/rows.ts';
 import { emptyTally, type Tally, type WriteReport } from './report.ts';
-import { mergeTouchedParents, restampParents, touchedBy } from './restamp.ts';
+import { mergeTouchedParents, restampParents, touchedBy } from './restamp-parents.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /** Deletes records with their children. Deleting a child gives its parent a new timestamp (I3). */

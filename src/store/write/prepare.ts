@@ -9,7 +9,7 @@ import {
 import { type ContentHasher, contentHash, contentHasher } from '../../records/content-hash.ts';
 import { COUNTED_RESOURCE, COUNTING_RESOURCE, countFieldOf, mediaKind } from '../../records/media.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
-import { timestampsOfNewRecord } from '../../records/stamps.ts';
+import { timestampsOfNewRecord } from '../../records/timestamps.ts';
 
 /** A record prepared before the write lock is acquired. */
 export interface PreparedRecord {

@@ -5,7 +5,7 @@ import type { LookupValue, ValueInUse } from '../../compile/values-in-use.ts';
 import { type Field, type FieldValues, type Lookup, standardDictionary } from '../../dictionary/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import { chunked } from '../../shared/chunked.ts';
-import { memoizePerObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/memoize.ts';
 import { hasherOf } from './prepare.ts';
 import type { WriteTransaction } from './transaction.ts';
 

@@ -4,7 +4,7 @@ import { type Field, type FieldValue, type FieldValues, REPLICA_TIMESTAMP } from
 import type { CountedChild } from '../../records/media.ts';
 import type { RowToPut, RowToRestamp, StoredRow, Tombstone } from '../../records/rows.ts';
 import { returnsOwnTimestamps } from '../../records/settings.ts';
-import { type ChildChange, timestampsAfterChange } from '../../records/stamps.ts';
+import { type ChildChange, timestampsAfterChange } from '../../records/timestamps.ts';
 import type { CheckpointWriter } from '../checkpoint/checkpoints.ts';
 import type { CommitTimestamps } from './commit-timestamps.ts';
 

@@ -9,10 +9,10 @@ import { contentHash } from '../../records/content-hash.ts';
 import { COUNTED_RESOURCE, isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
 import { jsonOf } from '../../records/nesting.ts';
 import { type ParsedRecord, readValue } from '../../records/parsed-record.ts';
-import { fillMissing, setFromParent, withOtherParent } from '../../records/place.ts';
+import { fillMissing, setFromParent, withOtherParent } from '../../records/record-parent.ts';
 import type { RowToPut, RowToRestamp, StoredRow } from '../../records/rows.ts';
 import { type Owner, sourceTimestampField } from '../../records/settings.ts';
-import { type ChildChange, FIELDS_WITH_TIMESTAMPS } from '../../records/stamps.ts';
+import { type ChildChange, FIELDS_WITH_TIMESTAMPS } from '../../records/timestamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
 import { removeWithChildren } from './delete-records.ts';
 import { derivedCounts, type PreparedRecord } from './prepare.ts';
@@ -27,7 +27,7 @@ import {
   restampParents,
   type TouchedParent,
   touchedBy,
-} from './restamp.ts';
+} from './restamp-parents.ts';
 import {
   type MutableRow,
   ownTimestamps,

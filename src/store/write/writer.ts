@@ -38,8 +38,14 @@ import {
 } from '../state/meta.ts';
 import { EPOCH_COUNT_STEP, type NewEpoch, newEpoch, timesOfEpoch } from '../time/store-clock.ts';
 import type { Attempt } from './batches.ts';
-import { type RestampState, type RestampWriter, restampStateOf } from './bring-back.ts';
 import { CommitTimestamps, type TimeSource } from './commit-timestamps.ts';
+import {
+  publishDictionary,
+  publishFields,
+  publishValues,
+  withPublishedValues,
+} from './publish-dictionary.ts';
+import { type RestampState, type RestampWriter, restampStateOf } from './restamp-store.ts';
 import {
   runWithinLimits,
   TookTooLong,
@@ -47,13 +53,7 @@ import {
   WRITE_LIMITS,
   type WriteLimits,
   waitForClock,
-} from './in-time.ts';
-import {
-  publishDictionary,
-  publishFields,
-  publishValues,
-  withPublishedValues,
-} from './publish-dictionary.ts';
+} from './time-limits.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 const DAY = 86_400_000;

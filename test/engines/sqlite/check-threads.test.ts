@@ -1,7 +1,7 @@
 /** Rows that are checked on threads: in parallel, with the same faults, and by the current model. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findAllDamage } from '../../../src/replica/verify/damage.ts';
+import { findAllDamage } from '../../../src/replica/verify/find-damage.ts';
 import { listing, photo, room } from '../../support/builders.ts';
 import { faultsIn } from '../../support/faults.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { readerPool } from '../../../src/engines/sqlite/tasks.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { ReadTask } from '../../../src/store/read/read-task.ts';
-import { BodyValidator } from '../../../src/store/whole/whole-bodies.ts';
+import { BodyValidator } from '../../../src/store/whole/validate-body.ts';
 import type { Scope } from '../../support/engine.ts';
 import { emptyStoreFile } from '../../support/sqlite-engine.ts';
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { mayPassIfSmaller } from '../../../src/replica/http/failure.ts';
 import { sharedAllowance } from '../../../src/replica/http/rate-budget.ts';
-import { readJson } from '../../../src/replica/source/answer.ts';
+import { readJson } from '../../../src/replica/source/response.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld } from '../../support/world.ts';
 import { clientOf } from '../support/client.ts';

@@ -2,7 +2,7 @@ import { openPostgresStore } from '../../../src/engines/postgres/store.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { ClockTrust } from '../../../src/store/time/store-clock.ts';
-import { WRITE_LIMITS } from '../../../src/store/write/in-time.ts';
+import { WRITE_LIMITS } from '../../../src/store/write/time-limits.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
 import { openLine } from '../../support/postgres-line.ts';
 import type { Ground } from './ground.ts';

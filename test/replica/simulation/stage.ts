@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { TransportResponse } from '../../../src/replica/http/transport.ts';
 import { positionText } from '../../../src/store/changes/change-feed.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { WRITE_LIMITS } from '../../../src/store/write/in-time.ts';
+import { WRITE_LIMITS } from '../../../src/store/write/time-limits.ts';
 import { viewOf } from '../../support/views.ts';
 import { changeStream } from '../support/change-stream.ts';
 import { CommitWitness } from './commit-witness.ts';
@@ -47,7 +47,7 @@ export interface Stage {
 /** The host of links when the source does not know its own address. */
 const INNER_ADDRESS = 'http://inner.test:9999';
 
-/** A newest timestamp that is further ahead of the clock was written by a wrong clock (store/write/bring-back.ts). */
+/** A newest timestamp that is further ahead of the clock was written by a wrong clock (store/write/restamp-store.ts). */
 const AHEAD = 3_600_000;
 
 /** How long the close of one thing may take, which might hang. Milliseconds. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PlatError } from '../../../src/errors/index.ts';
 import { type BudgetLimits, Budgets, type Refusal } from '../../../src/service/access/budget.ts';
-import { Pace } from '../../../src/service/reply/pace.ts';
+import { Pace } from '../../../src/service/reply/read-pace.ts';
 
 const MEGABYTE = 1024 * 1024;
 const LIMITS: BudgetLimits = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { RoleDefinition } from '../../../src/access/index.ts';
-import { ROUGH_EDGES, rangeEdges } from '../../../src/service/console/edges.ts';
+import { ROUGH_EDGES, rangeEdges } from '../../../src/service/console/range-edges.ts';
 import { listing, member, office } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import { resoFault } from '../http/envelopes.ts';

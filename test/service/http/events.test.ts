@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { EventReply, KeyStatus } from '../../../src/service/exchange.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
-import { Pace } from '../../../src/service/reply/pace.ts';
+import { Pace } from '../../../src/service/reply/read-pace.ts';
 import { type EventTimes, sendEvents } from '../../../src/service/reply/send-events.ts';
 import type { Scope } from '../../support/engine.ts';
 import { startTestService } from '../../support/service.ts';

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { Pace, queueOf } from '../../../src/service/reply/pace.ts';
+import { Pace, queueOf } from '../../../src/service/reply/read-pace.ts';
 import { send } from '../../../src/service/reply/send.ts';
 
 const MEGABYTE = 1024 * 1024;

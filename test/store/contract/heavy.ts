@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeRandom } from 'plat-demo';
 import { systemClock } from '../../../src/shared/clock.ts';
-import { WRITE_LIMITS } from '../../../src/store/write/in-time.ts';
+import { WRITE_LIMITS } from '../../../src/store/write/time-limits.ts';
 import { listing, member, openHouse, photo, photoOf, room } from '../../support/builders.ts';
 import { SECOND, testClock } from '../../support/clock.ts';
 import type { Engine, Scope } from '../../support/engine.ts';

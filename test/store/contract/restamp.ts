@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Store } from '../../../src/store/store.ts';
-import { aheadText } from '../../../src/store/write/bring-back.ts';
+import { aheadText } from '../../../src/store/write/restamp-store.ts';
 import { floorPlan, listing, photo } from '../../support/builders.ts';
 import { DAY, SECOND, testClock } from '../../support/clock.ts';
 import type { Engine, Scope } from '../../support/engine.ts';

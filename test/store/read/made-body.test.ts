@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LINK_MARK, type LinkedTexts } from '../../../src/compile/text/linked-texts.ts';
 import type { ErrorCode } from '../../../src/errors/index.ts';
-import { ByteStringMap } from '../../../src/shared/byte-texts.ts';
+import { ByteStringMap } from '../../../src/shared/byte-string-map.ts';
 import { FillBuffer, fillBody } from '../../../src/store/read/body-step.ts';
 import { LinkedBody, LinkedFragments } from '../../../src/store/read/linked-body.ts';
 import { ownMemory } from '../../../src/store/read/page-memory.ts';

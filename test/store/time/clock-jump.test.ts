@@ -1,7 +1,7 @@
 /** Distinguishing a clock that was set ahead from one by which time has passed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeServerClock } from '../../../src/engines/postgres/writing/stamp-clock.ts';
+import { makeServerClock } from '../../../src/engines/postgres/writing/server-clock.ts';
 import {
   durationText,
   JumpGuard,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { markOf } from '../../../src/compile/damaged-records.ts';
 import { Damage, DamagedRecord } from '../../../src/records/damage.ts';
-import { BodyValidator, mustBeText, ValidatedBodies } from '../../../src/store/whole/whole-bodies.ts';
+import { BodyValidator, mustBeText, ValidatedBodies } from '../../../src/store/whole/validate-body.ts';
 
 const record = (key: string): string =>
   JSON.stringify({ ListingKey: key, PublicRemarks: 'x'.repeat(30_000) });

@@ -31,7 +31,7 @@ import {
 import type { AssumedLook, Horizon } from '../../../store/store.ts';
 import type { ClockReading } from '../../../store/time/store-clock.ts';
 import type { Statements } from '../connection/session.ts';
-import { SERVER_CLOCK, type ServerClock } from '../writing/stamp-clock.ts';
+import { SERVER_CLOCK, type ServerClock } from '../writing/server-clock.ts';
 
 const HORIZON = `SELECT moment, settled, stands, (SELECT value FROM plat_meta WHERE name = 'epoch') AS epoch
   FROM plat_promise($1::float8)`;

@@ -16,7 +16,7 @@ import { TEXT } from '../dialect.ts';
 import { CURRENT_LAYOUT, migrateStore } from '../migrations/migrate.ts';
 import { SHARED_KEYS, SHARED_TABLES } from '../shared.ts';
 import { underLock } from '../writing/lock.ts';
-import { SERVER_CLOCK, type ServerClock } from '../writing/stamp-clock.ts';
+import { SERVER_CLOCK, type ServerClock } from '../writing/server-clock.ts';
 import { type ServerWriteSession, writeSessionOn } from '../writing/writer.ts';
 import { functionTexts, LOCK_CLASS } from './functions.ts';
 import { applyTables, readCatalog } from './tables.ts';

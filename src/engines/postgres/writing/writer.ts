@@ -7,7 +7,7 @@ import type { Dialect } from '../../../compile/dialect.ts';
 import { bind, join, name, type Sql, sql } from '../../../compile/fragment.ts';
 import type { WriteEngine } from '../../../store/engine.ts';
 import type { RowIdentifiers, WriteSession } from '../../../store/session.ts';
-import type { WriteLimits } from '../../../store/write/in-time.ts';
+import type { WriteLimits } from '../../../store/write/time-limits.ts';
 import { type StorePool, TIMEOUTS } from '../connection/connect.ts';
 import { refusalOf } from '../connection/errors.ts';
 import { extendTimeLimit, poolSession, type ServerSession } from '../connection/session.ts';
@@ -17,7 +17,7 @@ import { readState } from '../reading/live-state.ts';
 import { applyTables } from '../tables/tables.ts';
 import { copyIn } from './copy-in.ts';
 import { underLock } from './lock.ts';
-import type { ServerClock } from './stamp-clock.ts';
+import type { ServerClock } from './server-clock.ts';
 
 export type ServerWriteSession = ServerSession & WriteSession;
 

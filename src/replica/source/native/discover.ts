@@ -10,7 +10,7 @@ import {
   NO_FACTS,
   readPlatHeaders,
   type SourceFacts,
-} from '../answer.ts';
+} from '../response.ts';
 import { ACCOUNTS, type Capabilities, type ForeignField, isForeign, type Source } from '../source.ts';
 import { CustomNames, declaredFields, listedFields } from './native-json.ts';
 import { nativeSource, readResults } from './native-source.ts';

@@ -2,6 +2,8 @@ import { jsonOf } from '../../../records/nesting.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { SourceResponse } from '../../http/client.ts';
 import { isGone, RequestFailure } from '../../http/failure.ts';
+import { eventFeed } from '../events.ts';
+import { withRecordsOneByOne } from '../pages.ts';
 import {
   factsOf,
   faultWith200,
@@ -11,9 +13,7 @@ import {
   servedAt,
   serverClock,
   withoutEmptyLists,
-} from '../answer.ts';
-import { eventFeed } from '../events.ts';
-import { withRecordsOneByOne } from '../pages.ts';
+} from '../response.ts';
 import {
   ACCOUNTS,
   type BrokenItem,

@@ -20,7 +20,7 @@ import {
   readJson,
   readPlatHeaders,
   type SourceFacts,
-} from '../answer.ts';
+} from '../response.ts';
 import type { Capabilities, Source } from '../source.ts';
 import { nextLinkOf, readListPage } from './lists.ts';
 import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';

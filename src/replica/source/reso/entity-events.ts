@@ -7,7 +7,7 @@ import type { Clock } from '../../../shared/clock.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { SourceClient } from '../../http/client.ts';
 import { RequestFailure, stopped } from '../../http/failure.ts';
-import { keyFromValue } from '../answer.ts';
+import { keyFromValue } from '../response.ts';
 import type { ChangeFeed, FeedReport, ReportedChange } from '../source.ts';
 import { type ListResponse, nextLinkIn, readList } from './lists.ts';
 import { withOptions } from './urls.ts';

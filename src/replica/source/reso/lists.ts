@@ -3,8 +3,8 @@ import { REPEATED } from '../../../records/exact-json.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import type { SourceResponse } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
-import { factsOf, faultWith200, readJson } from '../answer.ts';
 import { SeenTexts } from '../loop-guard.ts';
+import { factsOf, faultWith200, readJson } from '../response.ts';
 import type { KeyPage } from '../source.ts';
 
 /** A page of a collection, and its URL. */

@@ -12,6 +12,8 @@ import {
   mayBeRejectedForSize,
   RequestFailure,
 } from '../../http/failure.ts';
+import { eventFeed } from '../events.ts';
+import { EMPTY_PAGE, joinPages, requestOneByOne, withRecordsOneByOne } from '../pages.ts';
 import {
   factsOf,
   keyFromValue,
@@ -20,9 +22,7 @@ import {
   servedAt,
   serverClock,
   withoutEmptyLists,
-} from '../answer.ts';
-import { eventFeed } from '../events.ts';
-import { EMPTY_PAGE, joinPages, requestOneByOne, withRecordsOneByOne } from '../pages.ts';
+} from '../response.ts';
 import type {
   BrokenItem,
   PageRequest,

@@ -1,7 +1,7 @@
 /** Trying again while a failure may pass. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { retryTransient } from '../../src/shared/patiently.ts';
+import { retryTransient } from '../../src/shared/retry-transient.ts';
 
 /** Attempts that fail with these reasons in turn and then succeed, by a clock that only the pauses move. */
 async function tried(...reasons: readonly string[]) {

@@ -1,7 +1,7 @@
 /** Texts by keys that are found among other bytes, also if keys have the same hash. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ByteStringMap, NO_TEXT } from '../../src/shared/byte-texts.ts';
+import { ByteStringMap, NO_TEXT } from '../../src/shared/byte-string-map.ts';
 
 /** The text of a key; undefined if there is none. */
 function textOf(texts: ByteStringMap, key: string): string | undefined {

@@ -1,7 +1,7 @@
 /** When a consumer collects its garbage. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { collector } from '../../src/cli/heap.ts';
+import { collector } from '../../src/cli/garbage-collector.ts';
 
 /** A heap in which so many bytes live. */
 function heapOf(living: number) {

@@ -1,7 +1,7 @@
 /** Queues of files by their host. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HostQueues } from '../../../src/replica/media/hosts.ts';
+import { HostQueues } from '../../../src/replica/media/host-queues.ts';
 
 const MINUTE = 60_000;
 

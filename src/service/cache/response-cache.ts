@@ -7,7 +7,7 @@
  */
 import type { StoreModel } from '../../compile/model.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
-import { objectId } from '../../shared/per-object.ts';
+import { objectId } from '../../shared/memoize.ts';
 import {
   containsCommit,
   FROM_NOW,
@@ -27,8 +27,8 @@ import {
 import type { UsedList } from '../paging/filter-index.ts';
 import { indexHeaders, registerForRelease } from '../paging/read-page.ts';
 import { replyOrNotModified } from '../reply/conditions.ts';
-import { type Basis, isAffected } from './basis.ts';
-import type { CachedText, TextCacheFile } from './text-file.ts';
+import { type Basis, isAffected } from './response-basis.ts';
+import type { CachedText, TextCacheFile } from './text-cache-file.ts';
 
 interface CachedResponse {
   /** The response, without its body if that is in the file. */
@@ -318,7 +318,7 @@ const nameOf = ({ common, own: ownName }: Names, { lists }: Basis): string =>
 
 /**
  * The names of the response to a request. Whether the client accepts gzip is part of them: such a client gets compressed blocks
- * (kept-blocks.ts) instead of the page that is cached for others.
+ * (block-cache.ts) instead of the page that is cached for others.
  */
 function namesOf(exchange: Exchange, { key, view }: Pick<Session, 'key' | 'view'>): Names {
   const { surface, base, path, query, headers } = exchange;

@@ -1,7 +1,7 @@
 /** What a response was made from, and whether a change affects it. This module must not know what is cached, or for how long. */
 import { tracksChanges } from '../../access/index.ts';
-import { isPlainRead, type PlainReadSource } from '../../compile/kept-plans.ts';
 import { isByKey } from '../../compile/page-plan.ts';
+import { isPlainRead, type PlainReadSource } from '../../compile/plan-cache.ts';
 import type { ListPageRequest, Page, PageRequest, RecordRequest } from '../../compile/read.ts';
 import { leadsToCustomFields, type Resource } from '../../dictionary/index.ts';
 import type { Expansion } from '../../query/request.ts';

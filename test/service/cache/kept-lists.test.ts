@@ -1,4 +1,4 @@
-/** Kept pages of filter lists on SQLite; for PostgreSQL see test/service/kept/kept-on-postgres.test.ts. */
+/** Kept pages of filter lists on SQLite; for PostgreSQL see test/service/cache/kept-on-postgres.test.ts. */
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { listsContract } from './lists-contract.ts';
 

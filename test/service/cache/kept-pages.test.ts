@@ -1,4 +1,4 @@
-/** Kept blocks on SQLite; for PostgreSQL see test/service/kept/kept-on-postgres.test.ts. */
+/** Kept blocks on SQLite; for PostgreSQL see test/service/cache/kept-on-postgres.test.ts. */
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { keptContract } from './kept-contract.ts';
 

@@ -7,8 +7,8 @@ import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseStoreAddress, storeFileId, withoutPassword } from '../open-store.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../service/options.ts';
+import { namesIn, platCacheFolder } from './cache-folder.ts';
 import type { ConfigFile } from './config.ts';
-import { namesIn, platCacheFolder } from './own-folder.ts';
 import { version } from './version.ts';
 
 /**

@@ -17,7 +17,7 @@ import {
 import { platError } from '../../errors/index.ts';
 import type { Tombstone } from '../../records/rows.ts';
 import { returnsOwnTimestamps } from '../../records/settings.ts';
-import { isAssignedTimestamp } from '../../records/stamps.ts';
+import { isAssignedTimestamp } from '../../records/timestamps.ts';
 import { durationText, type NewEpoch, type StoreClock } from '../time/store-clock.ts';
 import type { BatchWriter } from './batches.ts';
 import { mustNotHaveJumped } from './commit-timestamps.ts';

@@ -1,4 +1,4 @@
-/** Kept texts on SQLite with reader threads; for PostgreSQL see test/service/kept/kept-on-postgres.test.ts. */
+/** Kept texts on SQLite with reader threads; for PostgreSQL see test/service/cache/kept-on-postgres.test.ts. */
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { textsContract } from './texts-contract.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type IncomingMessage, request } from 'node:http';
 import { after, test } from 'node:test';
-import { LiveFeed } from '../../../src/service/console/live.ts';
+import { LiveFeed } from '../../../src/service/console/live-feed.ts';
 import { startTestService } from '../../support/service.ts';
 
 /** Reads the first event of a stream, or the body of an error. */

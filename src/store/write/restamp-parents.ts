@@ -3,7 +3,7 @@ import { COUNTED_CHANGE_TIMESTAMPS, changeTimestampOf, type FieldValues } from '
 import { contentHash, isFormerHash } from '../../records/content-hash.ts';
 import { countChildren } from '../../records/media.ts';
 import { changedValues, type RowToRestamp, type StoredRow } from '../../records/rows.ts';
-import type { ChildChange } from '../../records/stamps.ts';
+import type { ChildChange } from '../../records/timestamps.ts';
 import { chunked } from '../../shared/chunked.ts';
 import { derivedCounts, type PreparedRecord } from './prepare.ts';
 import type { Tally } from './report.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { openPatiently } from '../../src/cli/open-patiently.ts';
+import { openPatiently } from '../../src/cli/open-with-retries.ts';
 import { platError } from '../../src/errors/index.ts';
 import { RequestFailure } from '../../src/replica/http/failure.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -5,7 +5,7 @@
 import { rmdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
-import { namesIn, platCacheFolder } from './own-folder.ts';
+import { namesIn, platCacheFolder } from './cache-folder.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 /**

@@ -9,7 +9,7 @@ const VIEWERS = [
 ] as const;
 
 /**
- * The interfaces as another role or key. `see-as.ts` redirects them to their surface before a path is looked up here.
+ * The interfaces as another role or key. `view-as.ts` redirects them to their surface before a path is looked up here.
  */
 export const VIEW_AS_ROUTES: readonly DescribedRoute[] = VIEWERS.flatMap(([root, who]): DescribedRoute[] => [
   {

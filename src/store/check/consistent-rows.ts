@@ -27,12 +27,12 @@ import {
   expectedKind,
   expectedTexts,
   isExpectedFile,
-} from '../../compile/text/written.ts';
+} from '../../compile/text/expected-texts.ts';
 import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
 import { MEDIA_KINDS } from '../../dictionary/index.ts';
 import { formerHashLength } from '../../records/content-hash.ts';
 import { COUNTED_RESOURCE, countFieldOf, PERMISSION, PUBLIC_PERMISSION } from '../../records/media.ts';
-import { memoizePerObject } from '../../shared/per-object.ts';
+import { memoizePerObject } from '../../shared/memoize.ts';
 import { derivedCounts } from '../write/prepare.ts';
 
 /** The fault of a listing whose counts are not the numbers of its media. */

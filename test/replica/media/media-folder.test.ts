@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { extensionOf } from '../../../src/replica/media/fetch-file.ts';
-import { MediaFolder } from '../../../src/replica/media/folder.ts';
+import { MediaFolder } from '../../../src/replica/media/media-folder.ts';
 
 function folderOf(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'plat-folder-'));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { keptPages } from '../../src/cli/kept-pages.ts';
+import { keptPages } from '../../src/cli/cache-file-location.ts';
 import { temporaryFile } from '../support/temporary.ts';
 
 const noProc = existsSync('/proc') ? false : 'this system has no /proc';

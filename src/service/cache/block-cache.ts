@@ -23,10 +23,10 @@ import {
 import type { BlocksPage, ReadBlock } from '../../store/read/blocks-task.ts';
 import { isSent } from '../../store/read/lanes.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
+import type { BlockCacheFile } from './block-cache-file.ts';
 import { BlockList, type CachedBlock } from './block-list.ts';
 import type { BlockListName } from './file-tables.ts';
-import type { BlockCacheFile } from './kept-file.ts';
-import type { CachedText, PlacedText, TextCacheFile } from './text-file.ts';
+import type { CachedText, PlacedText, TextCacheFile } from './text-cache-file.ts';
 
 /** The minimum number of rows of a page. Smaller pages would produce blocks that are too small to be worth caching. */
 const MIN_ROWS = 64;

@@ -4,7 +4,7 @@
  * caller that caches a plan names everything on which its text depends.
  */
 import { BoundedCache } from '../shared/bounded-cache.ts';
-import { objectId } from '../shared/per-object.ts';
+import { objectId } from '../shared/memoize.ts';
 import type { Planner } from './context.ts';
 import type { BoundValue, Slot, Statement } from './fragment.ts';
 import { isVisibilityCurrent } from './model.ts';

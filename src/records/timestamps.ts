@@ -2,7 +2,7 @@
  * The timestamps that a record has, and those that a change moves.
  */
 import { type Field, type FieldValue, type FieldValues, REPLICA_TIMESTAMP } from '../dictionary/index.ts';
-import { memoizePerObject } from '../shared/per-object.ts';
+import { memoizePerObject } from '../shared/memoize.ts';
 
 /** Timestamps that an authority assigns itself. Input never sets them, and they are not part of a record's content. */
 export function isAssignedTimestamp(field: Field): boolean {

@@ -5,8 +5,12 @@ import { fstatSync, ftruncateSync, readdirSync, readSync, rmSync, writeFileSync,
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { FileSpace } from '../../../src/service/kept/file-space.ts';
-import { type CachedText, type PlacedText, TextCacheFile } from '../../../src/service/kept/text-file.ts';
+import { FileSpace } from '../../../src/service/cache/file-space.ts';
+import {
+  type CachedText,
+  type PlacedText,
+  TextCacheFile,
+} from '../../../src/service/cache/text-cache-file.ts';
 import { makeRandom } from '../../oracle/random.ts';
 import { temporaryFile } from '../../support/temporary.ts';
 import { canBeFound, descriptorOf } from './unlinked-file.ts';
@@ -284,7 +288,7 @@ test(
   { skip: process.platform === 'win32' },
   async () => {
     const path = temporaryFile('-pages-text');
-    const module = new URL('../../../src/service/kept/text-file.ts', import.meta.url).href;
+    const module = new URL('../../../src/service/cache/text-cache-file.ts', import.meta.url).href;
     // The file size limit of the system, which takes effect in the middle of a write.
     const program = `
     import { TextCacheFile } from ${JSON.stringify(module)};

@@ -18,7 +18,7 @@ import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
 import { openStore } from '../../../src/open-store.ts';
-import { BlockCacheFile } from '../../../src/service/kept/kept-file.ts';
+import { BlockCacheFile } from '../../../src/service/cache/block-cache-file.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { startService } from '../../../src/service/service.ts';
 import type { BlocksPage } from '../../../src/store/read/blocks-task.ts';
