@@ -150,7 +150,7 @@ export const TOGETHER = {
     'cli/import-infer.test.ts',
     'cli/import-tables.test.ts',
     'cli/import.test.ts',
-    'cli/kept-pages.test.ts',
+    'cli/cache-file-location.test.ts',
     'cli/nothing-in-silence.test.ts',
     'cli/open-with-retries.test.ts',
     'cli/partitions.test.ts',
