@@ -71,7 +71,7 @@ type Begin = (index: FilterIndex) => void;
  * The memory of a list in addition to its record ids: its name, its id, its promise, and the objects and table slots around them.
  * An empty list, and one that is still being built, also uses this much.
  */
-export const LIST_OVERHEAD = 800;
+export const LIST_OVERHEAD = 700;
 
 /** Milliseconds between two sweeps for expired lists. */
 const SWEEP_EVERY = 60_000;

@@ -4,7 +4,6 @@
  * killed one left. It knows nothing of the content.
  */
 import { chmodSync, closeSync, existsSync, fstatSync, renameSync, rmSync, statSync } from 'node:fs';
-import { timestampFrom } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
 import { processWithoutFile } from './lock-holders.ts';
 import { openPrivateFile } from './private-file.ts';
@@ -120,7 +119,7 @@ export function setAsideLogFiles(path: string, name: string): readonly string[] 
 
 /** An unused name for a file that had this one. */
 export function unusedName(path: string, now: number): string {
-  const name = `${path}.replaced-${timestampFrom(now).replace(/[-:]|\.\d+/g, '')}`;
+  const name = `${path}.replaced-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}`;
   const isFree = (each: string): boolean =>
     ['', ...DATABASE_FILE_ENDINGS].every((end) => !existsSync(`${each}${end}`));
   for (let count = 1; ; count++) {
