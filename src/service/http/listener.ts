@@ -25,6 +25,7 @@ import {
   type Carrier,
   carrierOf,
   closeConnectionAfter,
+  endsOf,
   endUnreadRequest,
   type HttpRequest,
   type HttpResponse,
@@ -181,15 +182,10 @@ function requestOrder() {
   };
 }
 
-/**
- * The connections of a listener, by socket and by the addresses of both ends: over TLS, requests arrive on another socket object
- * than the one that was accepted.
- */
+/** The connections of a listener, by socket and by both ends. */
 function knownConnections(connections: Connections) {
   const bySocket = new WeakMap<Socket, Connection>();
   const open = new Map<string, Connection>();
-  const endsOf = ({ remoteAddress, remotePort, localPort }: Socket): string =>
-    `${remoteAddress} ${remotePort} ${localPort}`;
   return {
     open(socket: Socket): void {
       const ends = endsOf(socket);

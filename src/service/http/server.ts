@@ -9,11 +9,22 @@ import {
   type Http2SecureServer,
   Http2ServerRequest,
   Http2ServerResponse,
+  type Http2Session,
   type ServerHttp2Session,
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex, Writable } from 'node:stream';
 import { type Queued, queueOf } from '../reply/read-pace.ts';
+
+/** Both ends of a connection. Over TLS, Node's events pass other socket objects than the one that it accepted. */
+export const endsOf = ({ remoteAddress, remotePort, localPort }: Socket): string =>
+  `${remoteAddress} ${remotePort} ${localPort}`;
+
+/**
+ * The accepted sockets of HTTP/2 sessions. A destroyed session and its TLS socket wait until everything is sent, which never happens
+ * if the client reads nothing; only the accepted socket ends such a connection.
+ */
+const acceptedSockets = new WeakMap<Http2Session, Socket>();
 
 export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
@@ -88,14 +99,22 @@ export function makeServer(
       maxSessionMemory: SESSION_MEMORY,
       settings: { maxConcurrentStreams: MOST_STREAMS, maxHeaderListSize: LARGEST_HEAD, enablePush: false },
     });
-    made.on('session', (session) => closeWhenIdle(session, requestPatience, idlePatience));
+    made.on('session', (session) => {
+      const socket = sockets.get(endsOf(session.socket));
+      if (socket === undefined) return session.destroy(); // the client has already disconnected
+      acceptedSockets.set(session, socket);
+      closeWhenIdle(session, socket, requestPatience, idlePatience);
+    });
     return made;
   }
-  const sockets = new Set<Socket>();
+  const sockets = new Map<string, Socket>();
   server.setTimeout(SOCKET_PATIENCE);
   server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    const ends = endsOf(socket);
+    sockets.set(ends, socket);
+    socket.once('close', () => {
+      if (sockets.get(ends) === socket) sockets.delete(ends);
+    });
     handlers.connection(socket);
   });
   server.on('request', handlers.request);
@@ -125,7 +144,7 @@ function listen(server: Server | Http2SecureServer, host: string, port: number):
 
 async function close(
   server: Server | Http2SecureServer,
-  sockets: ReadonlySet<Socket>,
+  sockets: ReadonlyMap<string, Socket>,
   patience: number,
 ): Promise<void> {
   if (!server.listening) return;
@@ -133,7 +152,7 @@ async function close(
   // HTTP/2 sessions refuse new requests and end after those in progress.
   server.close(() => resolve());
   const cut = setTimeout(() => {
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets.values()) socket.destroy();
   }, patience);
   await promise;
   clearTimeout(cut);
@@ -143,14 +162,13 @@ async function close(
  * Ends an HTTP/2 session that has had no request in progress for too long, whatever frames it received. The limits are those of
  * HTTP/1.1: for the first request to arrive, and for the time between two requests.
  */
-function closeWhenIdle(session: ServerHttp2Session, first: number, between: number): void {
+function closeWhenIdle(session: ServerHttp2Session, socket: Socket, first: number, between: number): void {
   let streams = 0;
   let timer: NodeJS.Timeout | undefined;
   const wait = (milliseconds: number): void => {
     timer = setTimeout(() => {
-      if (session.destroyed) return;
       session.close();
-      timer = setTimeout(() => session.destroy(), ENDING).unref();
+      timer = setTimeout(() => socket.destroy(), ENDING).unref();
     }, milliseconds).unref();
   };
   wait(first);
@@ -159,10 +177,10 @@ function closeWhenIdle(session: ServerHttp2Session, first: number, between: numb
     clearTimeout(timer);
     stream.once('close', () => {
       streams--;
-      if (streams === 0 && !session.destroyed) wait(between);
+      if (streams === 0 && !socket.destroyed) wait(session.destroyed ? ENDING : between);
     });
   });
-  session.once('close', () => clearTimeout(timer));
+  socket.once('close', () => clearTimeout(timer));
   session.on('error', () => undefined); // the client has left, or does not speak HTTP/2
 }
 
@@ -188,7 +206,10 @@ export function carrierOf(request: HttpRequest, response: HttpResponse): Carrier
       socket: session?.destroyed === false ? session.socket : undefined,
       isMultiplexed: true,
       isDisconnected: () => stream.destroyed,
-      destroy: () => session?.destroy(),
+      destroy: () => {
+        session?.destroy();
+        if (session !== undefined) acceptedSockets.get(session)?.destroy();
+      },
     };
   }
   const { socket } = request;
