@@ -18,6 +18,7 @@ import { SERVICE_DEFAULTS, type ServiceOptions } from '../../../src/service/opti
 import { listing } from '../../support/builders.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { objectOf } from '../../support/world.ts';
+import { frame } from './frame.ts';
 
 const pem = (name: string): Buffer => readFileSync(new URL(`./tls/${name}.pem`, import.meta.url));
 const tls = { cert: pem('certificate'), key: pem('key') };
@@ -331,16 +332,6 @@ test('a closing service completes running streams, and closes idle connections a
   await Promise.all([closed, idleEnded]);
   assert.ok(performance.now() - started < 4000);
 });
-
-/** A frame of HTTP/2 (RFC 9113, 4.1). */
-function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
 
 /** The compressed headers of `GET https:/`, from the static table of HPACK. */
 const OPENED = Buffer.from([0x82, 0x87, 0x84]);

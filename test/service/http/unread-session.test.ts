@@ -11,6 +11,7 @@ import {
   type HttpResponse,
   makeServer,
 } from '../../../src/service/http/server.ts';
+import { frame } from './frame.ts';
 
 const [cert, key] = ['certificate.pem', 'key.pem'].map((name) =>
   readFileSync(new URL(`tls/${name}`, import.meta.url)),
@@ -18,15 +19,6 @@ const [cert, key] = ['certificate.pem', 'key.pem'].map((name) =>
 
 /** More than the buffers at both ends of a connection hold. */
 const BODY = Buffer.alloc(64 * 1024 * 1024, 'x');
-
-function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
 
 /** The largest flow-control windows, for a stream and for the connection, and `GET https://localhost/`. */
 const REQUEST = Buffer.concat([
