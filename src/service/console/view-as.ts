@@ -34,7 +34,7 @@ function decodedName(text: string): string {
 /**
  * The key whose rows and fields a request gets.
  * @param operatorKey the operator's own key
- * @throws PlatError `keyUnknown`
+ * @throws PlatError `recordNotFound`
  */
 export async function effectiveKey(
   as: ViewAs,
