@@ -43,17 +43,6 @@ export const makeTimings = (): Timings => new Timings();
 
 export type Metrics = ReturnType<typeof makeMetrics>;
 
-interface ObservedRequest {
-  readonly surface: string;
-  readonly status: number;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly seconds: number;
-  readonly timings: Timings;
-  /** The state of the filter's list, if the request read a page: `fresh`, `cached` or `none`. */
-  readonly index?: string | undefined;
-}
-
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
@@ -133,7 +122,16 @@ export function makeMetrics() {
   const seconds = batchedHistogram('plat_request_seconds', secondsHelp, 'surface');
   const steps = batchedHistogram('plat_step_seconds', 'Duration of each step of a request', 'step');
   return {
-    observe(request: ObservedRequest): void {
+    /** @param request the index is the state of the filter's list, if the request read a page: `fresh`, `cached` or `none` */
+    observe(request: {
+      readonly surface: string;
+      readonly status: number;
+      readonly rows: number;
+      readonly bytes: number;
+      readonly seconds: number;
+      readonly timings: Timings;
+      readonly index?: string | undefined;
+    }): void {
       const { surface, status, rows: given, bytes: sent, seconds: taken, timings, index } = request;
       requests(1, surface, String(status));
       if (index !== undefined) pages(1, index);
