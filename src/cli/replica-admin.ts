@@ -5,6 +5,7 @@ import type { ReplicaEvent } from '../replica/events.ts';
 import { CHANGE_METHODS } from '../replica/source/source.ts';
 import { type SourceStatus, sourceStatus } from '../replica/status.ts';
 import { serveProbes } from '../service/admin/probes.ts';
+import { inTime, type Problems, unresponsive } from '../service/admin/readiness.ts';
 import { messageOf } from '../shared/error-code.ts';
 import type { Store } from '../store/store.ts';
 import { reportLines } from './terminal.ts';
@@ -30,20 +31,15 @@ export async function serveReplicaAdmin(
 ): Promise<ReplicaAdmin> {
   const { registry, count, refresh } = replicaMetrics();
   let store: Store | undefined;
-  let waitsFor: Readonly<Record<string, string>> = { store: 'it is being opened' };
-  /** The reasons why the watch is not ready, by name. */
-  const problems = async (): Promise<Readonly<Record<string, string>>> => {
-    if (store === undefined) return waitsFor;
-    const trouble = store.trouble?.();
-    if (trouble !== undefined) return { store: trouble };
-    const problem = await problemOf(store, source);
-    return problem === undefined ? {} : { [source]: problem };
-  };
+  let waitsFor: Problems = { store: 'it is being opened' };
+  const look = inTime<Look>(
+    async () => (store === undefined ? { problems: waitsFor } : lookAt(store, source)),
+    () => ({ problems: unresponsive(store) }),
+  );
+  const problems = async (): Promise<Problems> => (await look()).problems;
   const text = async (): Promise<string> => {
-    const found = await problems();
-    // While the store is unreachable, the metrics keep their last values, and the watch is not ready.
-    const status = store === undefined ? undefined : await statusOf(store, source);
-    refresh(Object.keys(found).length === 0, status);
+    const seen = await look();
+    refresh(Object.keys(seen.problems).length === 0, seen.status);
     return registry.metrics();
   };
   try {
@@ -66,20 +62,26 @@ export async function serveReplicaAdmin(
   }
 }
 
-/** Why the watch is not ready: a lasting failure, an outdated copy, an unreachable store. */
-async function problemOf(store: Store, source: string): Promise<string | undefined> {
-  try {
-    const { stale, troubles } = await sourceStatus(store, source, Date.now());
-    const trouble = troubles.find(({ lasting }) => lasting);
-    return trouble === undefined ? stale : `${trouble.step}: ${trouble.reason}`;
-  } catch (error) {
-    return messageOf(error);
-  }
+/** What a probe sees. */
+interface Look {
+  /** Why the watch is not ready: a lasting failure, an outdated copy, an unreachable store. */
+  readonly problems: Problems;
+  /** Absent while the store is unreachable: metrics then keep their last values. */
+  readonly status?: SourceStatus;
 }
 
-/** Undefined while the store is unreachable. */
-const statusOf = (store: Store, source: string): Promise<SourceStatus | undefined> =>
-  sourceStatus(store, source, Date.now()).catch(() => undefined);
+async function lookAt(store: Store, source: string): Promise<Look> {
+  const trouble = store.trouble?.();
+  if (trouble !== undefined) return { problems: { store: trouble } };
+  try {
+    const status = await sourceStatus(store, source, Date.now());
+    const lasting = status.troubles.find((each) => each.lasting);
+    const problem = lasting === undefined ? status.stale : `${lasting.step}: ${lasting.reason}`;
+    return { problems: problem === undefined ? {} : { [source]: problem }, status };
+  } catch (error) {
+    return { problems: { [source]: messageOf(error) } };
+  }
+}
 
 function replicaMetrics() {
   const registry = new Registry();

@@ -291,12 +291,13 @@ export const catalogue = {
     ({ store, found, known }) =>
       `${store} has layout ${found}, newer than the layout ${known} that this plat knows. Use a newer plat.`,
   ),
-  storeBusy: unavailable<{ store: string; holder: string }>(
-    ({ store, holder }) =>
-      `${holder} has the write lock of ${store}. Try again when it has finished. If it hangs, end it; what it has committed stays stored.`,
+  storeBusy: unavailable<{ reason: string }>(
+    ({ reason }) =>
+      `${reason}. Try again when it has finished. If it hangs, end it; what it has committed stays stored.`,
   ),
   storeFull: unavailable<{ store: string }>(
-    ({ store }) => `There is no room left on the disk of ${store}. No record of the last batch was stored.`,
+    ({ store }) =>
+      `There is no room left on the disk of ${store}. Everything that was stored before is intact; nothing else was stored.`,
   ),
   usage: badRequest<{ reason: string }>(({ reason }) => reason),
   failed: failure<{ reason: string }>(({ reason }) => reason),

@@ -9,7 +9,7 @@ import { KeyStatusCache } from './access/key-status-cache.ts';
 import { RateLimiter, SharedRateLimiter } from './access/rate-limits.ts';
 import { UsageRecorder } from './access/usage.ts';
 import { ViewCache } from './access/view-cache.ts';
-import { problemsOf, type ReadinessCheck } from './admin/readiness.ts';
+import { inTime, problemsOf, type ReadinessCheck, unresponsive } from './admin/readiness.ts';
 import { BlockCache } from './cache/block-cache.ts';
 import { BlockCacheFile } from './cache/block-cache-file.ts';
 import { ResponseCache } from './cache/response-cache.ts';
@@ -47,7 +47,10 @@ export function makeParts(
 ) {
   const { store, clock, log, filterIndex, keptPages } = options;
   const now = (): number => performance.now();
-  const problems = () => problemsOf({ store, readiness });
+  const problems = inTime(
+    () => problemsOf({ store, readiness }),
+    () => unresponsive(store),
+  );
   const metrics = makeMetrics();
   const { counter } = metrics;
   const indexes = new FilterIndexCache(
@@ -97,7 +100,7 @@ export function makeParts(
     date: new PromisedDate(store, clock),
     files: { store, files: options.files },
     admin: {
-      ...{ store, metrics, usage, readiness, addressOf, history, days, live, clock, walks },
+      ...{ store, metrics, usage, problems, addressOf, history, days, live, clock, walks },
       replica: options.replica,
       webhooks: options.webhooks,
       logIn: new ConsoleLogin(store),

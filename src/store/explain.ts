@@ -9,7 +9,7 @@ import { LAYOUT_VERSION, LayoutTooNew } from './state/meta.ts';
 
 /** What an engine knows about an error; `error` is one that the user receives unchanged. */
 export type Trouble =
-  | { readonly kind: 'damaged' | 'not-ours'; readonly reason: string }
+  | { readonly kind: 'damaged' | 'not-ours' | 'blocked'; readonly reason: string }
   | { readonly kind: 'unavailable'; readonly retryAfter?: number }
   | { readonly kind: 'overloaded'; readonly seconds: number }
   | { readonly kind: 'error'; readonly error: unknown }
@@ -34,7 +34,10 @@ interface ErrorContext {
 
 /** @param holder who has the write lock; null if that is unknown */
 export const storeBusyError = (store: string, holder: string | null, cause: unknown): PlatError =>
-  platError('storeBusy', { store, holder: holder ?? 'Another process' }, { cause, retryAfter: 1 });
+  busyError(`${holder ?? 'Another process'} has the write lock of ${store}`, cause);
+
+const busyError = (reason: string, cause: unknown): PlatError =>
+  platError('storeBusy', { reason }, { cause, retryAfter: 1 });
 
 /** @param troubleIn undefined for an error that the engine does not know, which is passed on unchanged */
 export function explainError(
@@ -68,6 +71,8 @@ export function explainError(
       return platError('overloaded', { seconds: trouble.seconds }, { ...cause, retryAfter: trouble.seconds });
     case 'busy':
       return busy();
+    case 'blocked':
+      return busyError(`Another session seems to block ${store}: ${trouble.reason}`, error);
     case 'timed-out':
       return seconds > 0 ? platError('queryTimedOut', { seconds }, cause) : busy();
     case 'full':

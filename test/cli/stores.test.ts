@@ -223,7 +223,7 @@ test(
     assert.equal(read('code'), '1\n');
     assert.equal(
       read('err').replace(/^\{"time":.*\n/gm, ''),
-      'small/m.db is a new store: none existed here\nplat: There is no room left on the disk of small/m.db. No record of the last batch was stored.\n',
+      'small/m.db is a new store: none existed here\nplat: There is no room left on the disk of small/m.db. Everything that was stored before is intact; nothing else was stored.\n',
     );
     const { resources } = JSON.parse(read('status'));
     const { rows } = resources.find(({ resource }: { resource: string }) => resource === 'Property');
@@ -241,7 +241,7 @@ test(
 );
 
 test(
-  'a full disk is named with what it cannot take: a backup, a restored store, an export, a configuration, stdout or a copy of stdin',
+  'a full disk is named with what it cannot take: a backup, a restored store, an export, a configuration, stdout, a copy of stdin or a key',
   { skip: noMount },
   async (t) => {
     const at = place(t);
@@ -265,6 +265,10 @@ test(
       'echo \'{"ListingKey":"own","Own":1}\' | TMPDIR=small "$NODE" "$PLAT" import --infer --store m.db - 2>copied && exit 1',
       'echo \'{"ListingKey":"own","Own":1}\' >own.ndjson',
       '"$NODE" "$PLAT" import --infer --config small/c.json --store m.db own.ndjson 2>declared && exit 1',
+      'umount small && mount -t tmpfs -o size=9m tmpfs small',
+      'echo \'{"ListingKey":"1"}\' | "$NODE" "$PLAT" import --store small/k.db - >out 2>out',
+      'cat /dev/zero >small/zero 2>/dev/null || true',
+      '"$NODE" "$PLAT" key create --store small/k.db --name A >token 2>key && exit 1',
       'true',
     ].join('\n');
     execFileSync('unshare', ['--map-root-user', '--mount', 'sh', '-ec', script], {
@@ -279,6 +283,11 @@ test(
       'plat: There is no room left on the disk of small/m.db. Nothing was changed.\n',
     );
     assert.equal(read('left'), '');
+    assert.equal(read('token'), '');
+    assert.equal(
+      read('key'),
+      'plat: There is no room left on the disk of small/k.db. Everything that was stored before is intact; nothing else was stored.\n',
+    );
     const full = 'cannot be written: ENOSPC: no space left on device, write.\n';
     assert.equal(read('exported'), `plat: small/p.ndjson ${full}`);
     assert.equal(read('printed'), `plat: stdout ${full}`);

@@ -9,6 +9,8 @@ import { DEADLINE_MESSAGE } from './connection.ts';
 /** SQLite's primary result codes that are named more than once. */
 const TOO_BIG = 18;
 const NOT_A_DATABASE = 26;
+/** SQLITE_IOERR_SHMSIZE: no room for the shared memory of a log, which every connection needs; the file is undamaged. */
+const NO_ROOM_TO_OPEN = 4874;
 
 /** Seconds after which a client may retry with the next process. */
 const RETRY_AFTER_SECONDS = 5;
@@ -51,6 +53,7 @@ function damageInFile(error: unknown): string | undefined {
   if (isMissing(error)) return `there is ${error.message}`;
   // The header names a schema format that SQLite never wrote.
   if (messageOf(error) === 'unsupported file format') return HEADER;
+  if (extendedCode(error) === NO_ROOM_TO_OPEN) return undefined;
   return DAMAGE.get(extendedCode(error)) ?? DAMAGE.get(resultCode(error));
 }
 
@@ -81,6 +84,7 @@ const TROUBLES: ReadonlyMap<unknown, Trouble> = new Map([
   [5, { kind: 'busy' }], // SQLITE_BUSY
   [6, { kind: 'busy' }], // SQLITE_LOCKED
   [13, { kind: 'full' }], // SQLITE_FULL
+  [NO_ROOM_TO_OPEN, { kind: 'full' }],
   [TOO_BIG, { kind: 'too-large' }],
   [19, { kind: 'in-the-way' }], // SQLITE_CONSTRAINT
 ]);
@@ -88,7 +92,10 @@ const TROUBLES: ReadonlyMap<unknown, Trouble> = new Map([
 function troubleIn(error: unknown, store: string): Trouble | undefined {
   const says = messageOf(error);
   const code = resultCode(error);
-  const known = MESSAGES.find(([text]) => says.includes(text))?.[1] ?? TROUBLES.get(code);
+  const known =
+    MESSAGES.find(([text]) => says.includes(text))?.[1] ??
+    TROUBLES.get(extendedCode(error)) ??
+    TROUBLES.get(code);
   if (known !== undefined) return known;
   if (code === NOT_A_DATABASE) return { kind: 'not-ours', reason: describeFile(store) };
   if (code === 8 || code === 14) return accessTrouble(store) ?? { kind: 'unavailable' }; // SQLITE_READONLY, SQLITE_CANTOPEN

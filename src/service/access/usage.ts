@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
+import { settlesWithin } from '../../shared/settles-within.ts';
 import { addUse, type KeyStore, type KeyUse, NO_USE } from '../../store/keys/key-store.ts';
 import type { SharedState } from '../../store/shared.ts';
 import type { WalkStep } from '../exchange.ts';
@@ -23,6 +24,9 @@ const FLUSH_INTERVAL = 2000;
  * may still be recording that step, and may itself be waiting for an earlier one.
  */
 const AGAIN = [50, 250, 500];
+
+/** How long the steps of walks may delay the writing of usage, in milliseconds: a step with all of its attempts. */
+const LONGEST_WAIT = 1000;
 
 /** The maximum number of waiting steps of a key. A walk with a step that does not fit is not recorded as a sweep. */
 const MOST_WAITING = 32;
@@ -160,8 +164,12 @@ export class UsageRecorder implements SizedCache {
     return step.ended;
   }
 
+  /**
+   * Writes the usage to the store, with the walks whose steps have been recorded. A key that requests pages at random has many steps
+   * that wait for a predecessor: neither the usage of other keys nor the operator who requests it waits for them.
+   */
   async flush(): Promise<void> {
-    await Promise.all([...this.#sharing.values()].map(({ done }) => done));
+    await settlesWithin(LONGEST_WAIT, this.#recordSteps());
     if (this.#pending.size === 0) return;
     const uses = this.#pending;
     this.#pending = new Map();
@@ -179,6 +187,11 @@ export class UsageRecorder implements SizedCache {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#closing.abort();
+    await this.#recordSteps();
     await this.flush();
+  }
+
+  async #recordSteps(): Promise<void> {
+    await Promise.all([...this.#sharing.values()].map(({ done }) => done));
   }
 }

@@ -16,9 +16,9 @@ import type { Exchange, Reply } from '../exchange.ts';
 import type { Metrics } from '../metrics.ts';
 import type { RateLimit } from '../options.ts';
 import type { SurfaceName } from '../surface.ts';
-import type { ReadinessCheck } from './readiness.ts';
+import type { Probed } from './probes.ts';
 
-export interface AdminContext {
+export interface AdminContext extends Probed {
   readonly store: Store;
   readonly metrics: Metrics;
   /** Records the usage of keys. */
@@ -39,8 +39,6 @@ export interface AdminContext {
   readonly outlines: Outlines;
   /** The address of a surface for a client that connected to an address of this machine. */
   readonly addressOf: (surface: SurfaceName, arrival?: string) => string;
-  /** Further conditions of readiness, such as the freshness of a replica. */
-  readonly readiness: readonly ReadinessCheck[];
 }
 
 /** A request of the admin port, once its path is known. */

@@ -18,11 +18,11 @@ import { isParseError, refuseUnreadable, unreadableRequestFrom } from '../http/u
 import type { Metrics } from '../metrics.ts';
 import { resoError } from '../reply/errors.ts';
 import { type CommonHeaderValues, commonHeaders } from '../reply/send.ts';
+import type { Problems } from './readiness.ts';
 
 export interface Probed {
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
-  /** What prevents it from being ready, by name; empty if it is ready. */
-  problems(): Promise<Readonly<Record<string, string>>>;
+  problems(): Promise<Problems>;
 }
 
 /** Whether the process can do its work; if not, 503 with the reasons. */

@@ -1,5 +1,6 @@
 /** Determines whether a service is ready, and if not, why. It does not know who asks. */
 import { PlatError } from '../../errors/index.ts';
+import { settlesWithin } from '../../shared/settles-within.ts';
 import type { Store } from '../../store/store.ts';
 import { durationText } from '../../store/time/store-clock.ts';
 import { aheadText } from '../../store/write/restamp-store.ts';
@@ -26,24 +27,66 @@ interface Checked {
   readonly readiness: readonly ReadinessCheck[];
 }
 
-/** What prevents the service from being ready, by name; empty if it is ready. */
-export async function problemsOf({ store, readiness }: Checked): Promise<Readonly<Record<string, string>>> {
+/** What prevents a process from being ready, by name; empty if it is ready. */
+export type Problems = Readonly<Record<string, string>>;
+
+/** What prevents the service from being ready. */
+export async function problemsOf({ store, readiness }: Checked): Promise<Problems> {
   const problems: Record<string, string> = {};
-  try {
+  /** A check that fails does so because of the store, which it reads. */
+  const attempt = async (check: () => Promise<void>): Promise<void> => {
+    try {
+      await check();
+    } catch (error) {
+      const isFull = error instanceof PlatError && error.code === 'storeFull';
+      problems.store = isFull ? 'there is no room left on the disk of the store' : 'the store cannot be used';
+    }
+  };
+  await attempt(async () => {
     await store.model();
     // Windows need a horizon, and a database server that accepts no writes cannot save one.
     await store.horizon();
     const problem = await clockProblem(store);
     if (problem !== undefined) problems.clock = problem;
-  } catch (error) {
-    const isFull = error instanceof PlatError && error.code === 'storeFull';
-    problems.store = isFull ? 'there is no room left on the disk of the store' : 'the store cannot be used';
+  });
+  for (const { name, check } of readiness) {
+    await attempt(async () => {
+      const problem = await check();
+      if (problem !== undefined) problems[name] = problem;
+    });
   }
   const trouble = store.trouble?.();
   if (trouble !== undefined) problems.store = trouble;
-  for (const { name, check } of readiness) {
-    const problem = await check();
-    if (problem !== undefined) problems[name] = problem;
-  }
   return problems;
 }
+
+/** How long a probe waits for the store, in milliseconds: less than probes and scrapers usually wait for a response. */
+const PROBE_PATIENCE = 3000;
+
+/**
+ * Makes a check answer in time although the store does not: a suspended server, or one behind a network that drops packets, fails no
+ * statement for a long time. Until a check that took too long ends, no other is started, so that probes take no more connections.
+ * @param late the result of a check that takes too long
+ */
+export function inTime<T>(
+  check: () => Promise<T>,
+  late: () => T,
+  milliseconds = PROBE_PATIENCE,
+): () => Promise<T> {
+  let overdue: Promise<T> | undefined;
+  return async () => {
+    const running = overdue ?? check();
+    if (await settlesWithin(milliseconds, running)) return running;
+    const forget = (): void => {
+      if (overdue === running) overdue = undefined;
+    };
+    if (overdue !== running) running.then(forget, forget);
+    overdue = running;
+    return late();
+  };
+}
+
+/** The problems of a process whose store does not respond. */
+export const unresponsive = (store: Pick<Store, 'trouble'> | undefined): Problems => ({
+  store: store?.trouble?.() ?? 'the store does not respond',
+});

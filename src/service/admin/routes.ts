@@ -16,8 +16,7 @@ import { STRING_SCHEMA } from '../description/openapi-elements.ts';
 import { type Exchange, jsonReply } from '../exchange.ts';
 import { PUBLIC_SURFACES, SURFACE } from '../surface.ts';
 import type { AdminContext, AdminRoute, DescribedRoute } from './admin-route.ts';
-import { PROBES, type Probed } from './probes.ts';
-import { problemsOf } from './readiness.ts';
+import { PROBES } from './probes.ts';
 import { VIEW_AS_ROUTES } from './view-as-routes.ts';
 import { newWebhook, noContentAfter, replay } from './webhooks.ts';
 
@@ -40,15 +39,13 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   get(
     '/ready',
     'Check whether the process can serve requests; 503 with the reasons if it cannot',
-    (context) => PROBES['/ready'](probed(context)),
+    PROBES['/ready'],
     { isOpen: true },
   ),
-  get(
-    '/metrics',
-    'Retrieve metrics in the Prometheus text format',
-    (context) => PROBES['/metrics'](probed(context)),
-    { type: 'text/plain', isOpen: true },
-  ),
+  get('/metrics', 'Retrieve metrics in the Prometheus text format', PROBES['/metrics'], {
+    type: 'text/plain',
+    isOpen: true,
+  }),
   post(
     '/session',
     'Log in to the console with the token in the body',
@@ -225,11 +222,6 @@ async function about({ store, addressOf }: AdminContext, { arrival }: Exchange):
   });
   return { store: store.name, owner: settings.owner, surfaces, roles: [...rules.roles.keys()] };
 }
-
-const probed = (context: AdminContext): Probed => ({
-  metrics: context.metrics,
-  problems: () => problemsOf(context),
-});
 
 /** All paths that an operator may request, for the description. */
 export const DESCRIBED_ROUTES: readonly DescribedRoute[] = [...ADMIN_ROUTES, ...VIEW_AS_ROUTES];

@@ -154,11 +154,15 @@ test('a statement that waits for a lock is ended by the server before the connec
   await client.connect();
   t.after(() => client.end());
   await client.query('BEGIN; LOCK TABLE plat.property_texts IN EXCLUSIVE MODE');
-  await assert.rejects(world.store.write('Property', [record]), {
+  const blocked = {
     code: 'storeBusy' satisfies ErrorCode,
     status: 503,
     retryAfter: 1,
-  });
+    message: `Another session seems to block ${world.store.name}: the server says: canceling statement due to statement timeout; pg_blocking_pids of the server shows by whom. Try again when it has finished. If it hangs, end it; what it has committed stays stored.`,
+  };
+  await assert.rejects(world.store.write('Property', [record]), blocked);
+  await client.query('LOCK TABLE plat.plat_keys IN ACCESS EXCLUSIVE MODE');
+  await assert.rejects(world.store.look('hash'), blocked);
   await client.query('ROLLBACK');
   assert.deepEqual(nonZero(await world.store.write('Property', [record])), { inserted: 1 });
 });

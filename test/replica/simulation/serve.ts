@@ -84,7 +84,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       store,
       metrics: makeMetrics(),
       usage,
-      readiness: [],
+      problems: async () => ({}),
       addressOf: () => base,
       logIn: new ConsoleLogin(store),
       history,

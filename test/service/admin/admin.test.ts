@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
 import { platError } from '../../../src/errors/index.ts';
-import type { ReadinessCheck } from '../../../src/service/admin/readiness.ts';
+import { inTime, type Problems, unresponsive } from '../../../src/service/admin/readiness.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { LIST_OVERHEAD } from '../../../src/service/paging/filter-index.ts';
 import { startService } from '../../../src/service/service.ts';
@@ -40,7 +40,7 @@ test('/live and /ready answer 200 without a token', async () => {
 
 test('/ready answers 503 with the failed checks until they pass again', async () => {
   let problem: string | undefined = 'the replica is 3 h behind';
-  const freshness: ReadinessCheck = { name: 'freshness', check: async () => problem };
+  const freshness = { name: 'freshness', check: async () => problem };
   const { clock } = service;
   const log = pino({ level: 'silent' });
   let broken: Error | undefined;
@@ -74,8 +74,32 @@ test('/ready answers 503 with the failed checks until they pass again', async ()
     await storeProblem(platError('storeFull', { store: '/var/market.db' })),
     because('there is no room left on the disk of the store'),
   );
+  broken = undefined;
+  freshness.check = () => Promise.reject(platError('storeUnavailable', {}));
+  assert.deepEqual(await ready(), because('the store cannot be used'));
+  assert.match((await get(`${other.addresses.admin}/metrics`)).text, /^plat_ready 0$/m);
   assert.equal((await get(`${other.addresses.admin}/live`)).status, 200);
   await other.close();
+});
+
+test('a probe does not wait for a store that does not respond, and the next ones begin no further check', async () => {
+  const checks: PromiseWithResolvers<Problems>[] = [];
+  const begin = (): Promise<Problems> => {
+    const check = Promise.withResolvers<Problems>();
+    checks.push(check);
+    return check.promise;
+  };
+  const problems = inTime(begin, () => unresponsive(undefined), 1);
+  const late = { store: 'the store does not respond' };
+  assert.deepEqual([await problems(), await problems(), checks.length], [late, late, 1]);
+  checks[0]?.resolve({ clock: 'wrong' });
+  await checks[0]?.promise;
+  const next = problems();
+  checks[1]?.resolve({});
+  assert.deepEqual([await next, checks.length], [{}, 2]);
+  const failing = problems();
+  checks[2]?.reject(new Error('lost'));
+  await assert.rejects(failing, { message: 'lost' });
 });
 
 test('every other path needs an admin key, even one that does not exist', async () => {

@@ -246,6 +246,23 @@ describe('UsageRecorder', () => {
       assert.deepEqual(steps, [page(7)]);
     });
 
+    it('writes usage although steps of walks still wait', async (t) => {
+      t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+      const gate = Promise.withResolvers<void>();
+      const { recorded, recorder, note } = recorderOn(async () => {
+        await gate.promise;
+        return 'complete';
+      });
+      note({ from: '', reached: [], ended: true }, 5);
+      const flushed = recorder.flush();
+      t.mock.timers.tick(1000);
+      await flushed;
+      assert.deepEqual(recorded, [null]);
+      gate.resolve();
+      await recorder.close();
+      assert.deepEqual(recorded, [null, '1970-01-01T00:00:00.005Z']);
+    });
+
     it('records a walk of which a page was requested twice', async () => {
       let reached = [''];
       const { recorded, recorder, note } = recorderOn(async (step) => {

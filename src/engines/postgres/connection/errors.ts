@@ -112,16 +112,18 @@ function serverOf({ connectionString }: PostgresAddress) {
   return { user, database, text: `host ${host}, port ${port}, database ${database}` };
 }
 
+/**
+ * Whether another session was in the way: query_canceled (by a time limit), lock_not_available (that of a table; `underLock` handles
+ * the write lock), serialization_failure, deadlock_detected.
+ */
+const isBlocked = hasCode('57014', LOCK_NOT_AVAILABLE, '40001', '40P01');
+
 /** Codes (PostgreSQL, appendix A) that determine the user's error by themselves. */
 const TROUBLES: Readonly<Record<string, Trouble>> = {
-  '57014': { kind: 'timed-out' }, // query_canceled
   '22003': { kind: 'out-of-range' }, // numeric_value_out_of_range
   '2201B': { kind: 'too-complex' }, // invalid_regular_expression: every translated one is valid
   '53200': { kind: 'overloaded', seconds: RETRY_AFTER_SECONDS }, // out_of_memory, also of that for locks
   [TOO_MANY_CONNECTIONS]: { kind: 'overloaded', seconds: RETRY_AFTER_SECONDS },
-  [LOCK_NOT_AVAILABLE]: { kind: 'busy' },
-  '40001': { kind: 'busy' }, // serialization_failure
-  '40P01': { kind: 'busy' }, // deadlock_detected
   '53100': { kind: 'full' }, // disk_full
 };
 
@@ -145,6 +147,9 @@ function troubleIn(error: unknown, address: PostgresAddress, seconds: number): T
       return denied(serverSays(error));
   }
   if (isNoJson(error)) return { kind: 'damaged', reason: NOT_A_LIST };
+  if (code === '57014' && seconds > 0) return { kind: 'timed-out' };
+  if (isBlocked(error))
+    return { kind: 'blocked', reason: `${serverSays(error)}; pg_blocking_pids of the server shows by whom` };
   // integrity_constraint_violation (a class), program_limit_exceeded
   if (/^23...$/.test(code)) return { kind: 'in-the-way' };
   if (code === '54000' && seconds > 0) return { kind: 'too-large' };
