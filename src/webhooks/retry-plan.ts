@@ -60,7 +60,7 @@ export function failingSinceAt(
   return Math.min(begun, late > LATE ? failingSince + late : failingSince);
 }
 
-/** @returns the time of the next attempt; undefined: there is none */
+/** @returns the time of the next attempt, in whole milliseconds, as tables store it; undefined: there is none */
 export function nextAttemptTime({
   attempts,
   failingSince,
@@ -71,6 +71,6 @@ export function nextAttemptTime({
   const end = failingSince + GIVES_UP_AFTER;
   if (now >= end) return undefined;
   const planned = DELAYS[Math.min(attempts, DELAYS.length) - 1] ?? 0;
-  const delay = planned * (1 + JITTER * random);
+  const delay = Math.round(planned * (1 + JITTER * random));
   return Math.min(now + Math.max(delay, Math.min(retryAfter, MAX_RETRY_AFTER)), end);
 }

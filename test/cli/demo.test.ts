@@ -194,7 +194,7 @@ test('demo --live does not touch records that it did not create', async (t) => {
   const own = at.file('own.ndjson', [{ ListingKey: '1', ListPrice: 5 }]);
   await at.done(['import', '--store', 'own.db', own]);
   const [refused, pointless] = await Promise.all([
-    at.run(['demo', '--store', 'own.db', '--live', '--log-level', 'silent', ...PORTS]),
+    at.run(['demo', '--store', 'own.db', '--live', '--listings', '9', '--log-level', 'silent', ...PORTS]),
     at.run(['demo', '--store', 'own.db', '--changes-per-minute', '5', ...PORTS]),
   ]);
   assert.deepEqual([refused.code, pointless.code, refused.out, pointless.out], [2, 2, '', '']);
@@ -202,6 +202,7 @@ test('demo --live does not touch records that it did not create', async (t) => {
     refused.err,
     /^plat: .*--live requires a market that "plat demo" created; .*own\.db has none\.$/m,
   );
+  assert.match(refused.err, /^own\.db has 1 listings; --listings applies to a new market$/m);
   assert.match(pointless.err, /^plat: .*--changes-per-minute requires --live\.$/m);
   assert.deepEqual(await at.exported('own.db', 'Property').then((all) => all.length), 1);
 });
@@ -210,21 +211,18 @@ const slow = process.env.PLAT_FULL === '1' ? false : 'makes a market of 3,000; n
 
 test('a market whose creation was interrupted is completed at the next start', { skip: slow }, async (t) => {
   const at = place(t);
-  const broken = at.start([
-    'demo',
-    '--store',
-    'd.db',
-    '--log-level',
-    'silent',
-    '--listings',
-    '3000',
-    ...PORTS,
-  ]);
-  while (broken.child.exitCode === null && (await listingsIn(at)) === 0);
-  broken.child.kill('SIGKILL');
-  await broken.ended;
-  const before = await listingsIn(at);
-  assert.ok(before > 0 && before < 3000, `${before} listings when it was killed`);
+  const market = ['demo', '--store', 'd.db', '--log-level', 'silent', '--listings', '3000', ...PORTS];
+  let before = 0;
+  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+    const broken = at.start(market);
+    while (broken.child.exitCode === null && (await listingsIn(at)) === before);
+    broken.child.kill(signal);
+    const { code, err } = await broken.ended;
+    if (signal === 'SIGINT') assert.equal(code, 0);
+    assert.equal(/^plat: interrupted; the next start completes the market$/m.test(err), signal === 'SIGINT');
+    before = await listingsIn(at);
+    assert.ok(before > 0 && before < 3000, `${before} listings after ${signal}`);
+  }
   const again = await startDemo(at);
   again.child.kill('SIGTERM');
   await again.ended;

@@ -19,6 +19,10 @@ test('attempts continue for 72 hours, at growing intervals', () => {
   const seconds = attempts(0).map((moment) => moment / 1000);
   assert.deepEqual(seconds, [0, 5, 35, 335, 2135, 9335, 27_335, 63_335, 113_735, 185_735, 257_735, 259_200]);
   assert.equal(attempts(1).at(-1), 72 * HOUR);
+  assert.ok(
+    attempts(0.123_456_7).every(Number.isInteger),
+    'the columns of both engines store whole milliseconds',
+  );
   assert.ok(attempts(1).every((moment, index) => moment >= (attempts(0)[index] ?? 0)));
 });
 

@@ -24,6 +24,7 @@ import { addOptions, applyConfig, CLOCK_OPTION, option, wholeNumber } from '../o
 import { printSecret } from '../output.ts';
 import { type Progress, withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
+import { reportLines } from '../terminal.ts';
 import {
   addServeOptions,
   consoleAddress,
@@ -74,7 +75,8 @@ export function defineDemo(demo: Command): void {
     }
     const shutdown = onShutdown(true);
     const { allowClockJump } = settings;
-    await fillStore(settings, config.partitions, shutdown.signal);
+    const listings = self.getOptionValueSource('listings') === 'default' ? undefined : settings.listings;
+    await fillStore(settings, listings, config.partitions, shutdown.signal);
     if (shutdown.signal.aborted) return;
     await withServedStore(settings.store, { config, shutdown, allowClockJump }, async (store) => {
       const market = settings.live === true ? await liveMarketOf(store) : undefined;
@@ -118,15 +120,25 @@ async function keepChanging(market: LiveMarket, perMinute: number, signal: Abort
   end();
 }
 
-/** Creates the market if the store has no listings, and completes an unfinished one. */
+/**
+ * Creates the market if the store has no listings, and completes an unfinished one.
+ *
+ * @param asked the number of listings that the user asked for, if any
+ */
 async function fillStore(
-  { store: address, listings, allowClockJump }: { store: string; listings: number; allowClockJump?: boolean },
+  { store: address, listings, allowClockJump }: DemoSettings,
+  asked: number | undefined,
   partitions: PartitionField | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   await withStore(address, { create: true, partitions, allowClockJump }, async (store) => {
     const { settings } = await store.model();
     const counts = await listingCount(store);
+    const present = settings.market?.listings ?? counts;
+    if (asked !== undefined && present > 0 && present !== asked) {
+      const what = settings.market === undefined ? '' : 'a market of ';
+      reportLines(`${address} has ${what}${present} listings; --listings applies to a new market`);
+    }
     if (settings.market === undefined && counts > 0) return; // the user's own records
     const market = settings.market ?? { seed: SEED, listings, date: lastNoon(await store.now()) };
     if (counts >= market.listings) return;
@@ -139,6 +151,7 @@ async function fillStore(
     await withProgress('Making the market', sizeOf(options), (progress) =>
       storeMarket(store, options, progress, signal),
     );
+    if (signal.aborted) reportLines('plat: interrupted; the next start completes the market');
   });
 }
 

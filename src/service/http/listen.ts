@@ -69,14 +69,16 @@ export function checkTls(tls: NonNullable<ListenOptions['tls']>): void {
 export function listenError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const port = 'port' in error ? String(error.port) : '';
+  const host = 'hostname' in error ? String(error.hostname) : 'address' in error ? String(error.address) : '';
   const reason = REASONS[codeOf(error) ?? ''];
-  return reason === undefined ? error : platError('failed', { reason: reason(port) }, { cause: error });
+  if (reason === undefined) return error;
+  return platError('failed', { reason: reason(port, host) }, { cause: error });
 }
 
-const REASONS: Readonly<Record<string, (port: string) => string>> = {
+const REASONS: Readonly<Record<string, (port: string, host: string) => string>> = {
   EADDRINUSE: (port) => `Port ${port} is in use. Choose another, or 0 for any free one.`,
   EACCES: (port) => `Port ${port} may not be used by this user.`,
-  EADDRNOTAVAIL: () => 'The host to listen on is not an address of this machine.',
-  ENOTFOUND: () => 'The host to listen on is not known.',
-  EAI_AGAIN: () => 'The name of the host to listen on cannot be looked up.',
+  EADDRNOTAVAIL: (_, host) => `The host to listen on, ${host}, is not an address of this machine.`,
+  ENOTFOUND: (_, host) => `The host to listen on, ${host}, is not known.`,
+  EAI_AGAIN: (_, host) => `The host to listen on, ${host}, cannot be looked up.`,
 };

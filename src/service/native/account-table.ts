@@ -137,7 +137,10 @@ export function accountNames(schema: Schema, type: UserType): NativeNames {
     find: (name) => findName(schema, type, name),
     findCustom: () => ({ kind: 'unknown' }),
     lookup: (name) => schema.lookup(name),
-    names: () => [...Object.keys(ACCOUNT[type]), ...OTHER_LISTS],
+    names: () => [
+      ...Object.keys(ACCOUNT[type]).filter((name) => isKnown(schema, type, name)),
+      ...OTHER_LISTS,
+    ],
     customNames: () => [],
     always: ['ResourceUri'],
     // For a RESO field name, the member of an account that has its value.
@@ -148,6 +151,11 @@ export function accountNames(schema: Schema, type: UserType): NativeNames {
           accountFields(schema, type, name).map(({ field }) => [field.name, name] as const),
         ),
   };
+}
+
+function isKnown(schema: Schema, type: UserType, name: string): boolean {
+  const { kind } = findName(schema, type, name);
+  return kind !== 'unknown' && kind !== 'hidden';
 }
 
 function findName(schema: Schema, type: UserType, name: string): NativeName {

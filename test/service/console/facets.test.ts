@@ -135,6 +135,12 @@ test('a hidden field is an unknown name, and fields, options and paths that cann
     400,
     'fieldUnknown',
   ]);
+  const hidden = await ask("v1/accounts?_filter=Mls Eq 'North'", 'role/idx/api');
+  assert.equal(
+    hidden.json.error.message,
+    '_filter: accounts has no field Mls at position 1.',
+    'no suggestion of it',
+  );
   assert.deepEqual(await fault('Property?fields=PrivateRemarks'), [400, 'typeMismatch']);
   assert.deepEqual(await fault('Property?histogram=City'), [400, 'typeMismatch']);
   assert.deepEqual(await fault('Property?histogram=ListPrice&edges=2,1'), [400, 'optionInvalid']);

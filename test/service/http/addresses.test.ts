@@ -324,7 +324,7 @@ test('the errors for a port in use and a foreign host name the cause', async () 
   });
   await assert.rejects(another({ host: '203.0.113.7' }), {
     code: 'failed',
-    message: 'The host to listen on is not an address of this machine.',
+    message: 'The host to listen on, 203.0.113.7, is not an address of this machine.',
   });
 });
 
