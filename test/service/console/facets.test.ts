@@ -136,10 +136,11 @@ test('a hidden field is an unknown name, and fields, options and paths that cann
     'fieldUnknown',
   ]);
   const hidden = await ask("v1/accounts?_filter=Mls Eq 'North'", 'role/idx/api');
-  assert.equal(
-    hidden.json.error.message,
-    '_filter: accounts has no field Mls at position 1.',
-    'no suggestion of it',
+  const message = '_filter: accounts has no field Mls at position 1.';
+  assert.deepEqual(
+    hidden.json.error,
+    { code: 'fieldUnknown', message, target: '_filter' },
+    'and no suggestion',
   );
   assert.deepEqual(await fault('Property?fields=PrivateRemarks'), [400, 'typeMismatch']);
   assert.deepEqual(await fault('Property?histogram=City'), [400, 'typeMismatch']);
