@@ -7,6 +7,8 @@ export { type OpenStoreOptions, openStore } from './open-store.ts';
 export { parseRecord } from './records/parse-record.ts';
 export { DEFAULT_SETTINGS, type StoreSettings } from './records/settings.ts';
 export type { ReplicaEvent } from './replica/events.ts';
+export { type ClientCredentials, clientCredentials } from './replica/http/client-credentials.ts';
+export { type TokenSource, tokenFile } from './replica/http/token-source.ts';
 export type { ReplicateOptions } from './replica/run/options.ts';
 export { type ReplicateResult, replicate } from './replica/run/replicate.ts';
 export { type SourceStatus, sourceStatus } from './replica/status.ts';

@@ -136,6 +136,10 @@ export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Ex
       'plat replicate --from http://127.0.0.1:8081/v1 --interface native --token "$TOKEN" --store replica.db --once',
       'do what is due, from a service on this machine',
     ],
+    [
+      'plat replicate --from https://api.example.com/odata --interface reso --token-url https://api.example.com/oidc/connect/token --client-id plat --client-secret-file client.secret --scope api --store replica.db',
+      'from a feed that issues tokens to a client',
+    ],
   ],
   verify: [
     [
@@ -179,6 +183,10 @@ const OTHERS = 'Options:';
 
 /** Groups of options, by attribute name. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Token of the source (one of --token, --token-file and --token-url):': [
+    ...['token', 'tokenFile', 'tokenUrl', 'clientId', 'clientSecret', 'clientSecretFile', 'clientAuth'],
+    ...['scope', 'audience'],
+  ],
   'Source:': ['source', 'resources', 'customFields', 'pageSize', 'windowField', 'alsoWindow'],
   'What to do, and when:': [
     ...['once', 'watch', 'step', 'refresh', 'updateEvery', 'purgeEvery', 'accountsEvery', 'followBy'],

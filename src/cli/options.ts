@@ -84,22 +84,6 @@ export function wholeNumber(least: number, most: number) {
   };
 }
 
-/**
- * Validates the token of a source, which must be a valid header value; a carriage return, for instance from a file written on
- * Windows, is not.
- * @throws PlatError `usage`
- */
-export function sendableToken(token: string): string {
-  if (/^[\x21-\x7e]+$/.test(token)) return token;
-  const isPadded = /^[\x21-\x7e]+$/.test(token.trim());
-  const what = isPadded
-    ? 'begins or ends with white space, such as the line break at the end of a file'
-    : /^Bearer /i.test(token)
-      ? 'is written without "Bearer"'
-      : 'has characters other than visible ASCII, or none';
-  throw platError('usage', { reason: `The --token ${what}.` });
-}
-
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The longest duration. With it, the years of dates still have four digits. */

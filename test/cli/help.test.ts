@@ -60,6 +60,7 @@ test('--help shows examples, required options first, and options grouped by topi
   const headings = [...help.matchAll(/^(\S.*:)$/gm)].map(([, heading]) => heading);
   assert.deepEqual(headings, [
     'Required (each also from the environment or plat.config.json):',
+    'Token of the source (one of --token, --token-file and --token-url):',
     'Source:',
     'What to do, and when:',
     'Media:',
@@ -71,7 +72,7 @@ test('--help shows examples, required options first, and options grouped by topi
   ]);
   assert.match(
     help,
-    /^Usage: plat replicate --store <store> --from <url> --interface <interface> --token <token> \[options\]\n/,
+    /^Usage: plat replicate --store <store> --from <url> --interface <interface> \[options\]\n/,
   );
   for (const [line, does] of EXAMPLES.replicate ?? [])
     assert.ok(help.includes(`  # ${does}\n  ${line}\n`), line);

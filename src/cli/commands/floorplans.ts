@@ -4,15 +4,15 @@ import { environmentOf } from '../../replica/environment.ts';
 import { fetchFloorPlans } from '../../replica/floorplans/client.ts';
 import { ImageFolder } from '../../replica/floorplans/images.ts';
 import { rootOf } from '../../replica/run/options.ts';
-import { addOptions, applyConfig, CONFIG_OPTION, option, required, sendableToken } from '../options.ts';
+import { addOptions, applyConfig, CONFIG_OPTION, option, required } from '../options.ts';
 import { EXIT } from '../output.ts';
 import { replicaScreen } from '../replica-screen.ts';
 import { onShutdown } from '../shutdown.ts';
+import { requiredTokens, tokenOptions } from '../source-options.ts';
 import { reportLines, writeJson } from '../terminal.ts';
 
 interface FloorplansSettings {
   readonly from: string;
-  readonly token: string;
   readonly system: string;
   readonly listing?: string;
   readonly out?: string;
@@ -24,7 +24,7 @@ export function defineFloorplans(floorplans: Command): void {
     floorplans,
     CONFIG_OPTION(),
     required('--from <url>', 'root of the floor plan service, …/Reso'),
-    required('--token <token>', 'floor plan access token'),
+    ...tokenOptions('floor plan access token'),
     required('--system <OUID>', 'originating system'),
     option('--listing <key>', 'only this listing'),
     option('--out <dir>', 'folder for the images'),
@@ -37,7 +37,7 @@ export function defineFloorplans(floorplans: Command): void {
         '"system" of plat.config.json is a list; plat floorplans reads one originating system, as of --system.';
       throw platError('usage', { reason });
     }
-    const token = sendableToken(settings.token);
+    const tokens = await requiredTokens(command);
     const { system, listing, out, mediaPrivateHosts = false } = settings;
     const { signal } = onShutdown();
     const root = rootOf(settings.from);
@@ -55,7 +55,7 @@ export function defineFloorplans(floorplans: Command): void {
     };
     try {
       for await (const record of fetchFloorPlans(
-        { root, token, environment, listener, signal, onKeyless },
+        { root, tokens, environment, listener, signal, onKeyless },
         system,
         listing,
       )) {

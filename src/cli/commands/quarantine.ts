@@ -4,6 +4,7 @@ import { type RetryOptions, retryQuarantined } from '../../replica/quarantine.ts
 import { withStore } from '../open-store.ts';
 import { addOptions, applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION } from '../options.ts';
 import { EXIT, print, table } from '../output.ts';
+import { namedTokens, tokenOptions } from '../source-options.ts';
 import { defineStoreAction } from '../store-command.ts';
 
 interface RetrySettings {
@@ -12,15 +13,17 @@ interface RetrySettings {
   readonly json?: boolean;
   readonly from?: string;
   readonly interface?: 'reso' | 'native';
-  readonly token?: string;
 }
 
 /** How to query the source; undefined: it is not queried. @throws PlatError `usage` if only some of the options are given */
-function askOf({ from, interface: kind, token, source }: RetrySettings): RetryOptions['ask'] {
+async function askOf(command: Command): Promise<RetryOptions['ask']> {
+  const { from, interface: kind, source }: RetrySettings = command.opts();
+  const token = await namedTokens(command);
   if (from === undefined && kind === undefined && token === undefined) return undefined;
   if (from === undefined || kind === undefined || token === undefined) {
     throw platError('usage', {
-      reason: 'Querying the source requires --from, --interface and --token.',
+      reason:
+        'Querying the source requires --from, --interface and --token (or --token-file, or --token-url).',
     });
   }
   return { from, interface: kind, token, source };
@@ -50,12 +53,12 @@ export function defineQuarantine(quarantine: Command): void {
     JSON_OPTION(),
     option('--from <url>', 'root of the service: …/Reso/OData or …/v1, to query it now'),
     option('--interface <interface>', 'interface of the root').choices(['reso', 'native']),
-    option('--token <token>', 'API key of the source'),
+    ...tokenOptions('API key of the source'),
   ).action(async () => {
     await applyConfig(retry);
     const settings: RetrySettings = retry.opts();
     const { source, json } = settings;
-    const ask = askOf(settings);
+    const ask = await askOf(retry);
     await withStore(settings.store, { create: false }, async (store) => {
       const result = await retryQuarantined(store, { source, ask });
       const lines = result.still.map((each) => `${each.resource} ${each.key}: ${each.reason}`);

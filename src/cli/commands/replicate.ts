@@ -119,7 +119,7 @@ export function defineReplicate(command: Command): void {
     const settings: ReplicateSettings & { store: string; create: boolean; allowClockJump?: boolean } =
       command.opts();
     const isWatching = settings.watch === true && !isSingleRun(command);
-    const given = { ...sourceOptions(settings), ...runOptions(settings) };
+    const given = { ...(await sourceOptions(command)), ...runOptions(settings) };
     const { signal } = onShutdown(isWatching);
     const hasAccounts = given.resources.some((name) => name === 'Member' || name === 'Office');
     const base = {

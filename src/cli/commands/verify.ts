@@ -34,10 +34,10 @@ export function defineVerify(command: Command): void {
     .action(async () => {
       await applyConfig(command);
       const settings: SourceSettings & { store: string; sample?: number; json?: boolean } = command.opts();
+      const { resources, customFields: _, ...source } = await sourceOptions(command);
       const { signal } = onShutdown();
       await withStore(settings.store, { create: false, checks: true }, async (store) => {
         try {
-          const { resources, customFields: _, ...source } = sourceOptions(settings);
           const results = await withProgress('Verifying', undefined, ({ update }) =>
             verifyReplica({
               ...source,

@@ -8,6 +8,7 @@ import { urlAtOrigin } from '../http/egress-policy.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { UNLIMITED } from '../http/rate-budget.ts';
 import { DEFAULT_BACKOFF } from '../http/retry.ts';
+import type { TokenSource } from '../http/token-source.ts';
 import { SeenTexts } from '../source/loop-guard.ts';
 import { nextLinkIn } from '../source/reso/lists.ts';
 import { quoted, withOptions } from '../source/reso/urls.ts';
@@ -22,7 +23,7 @@ export interface FloorPlanRecord {
 interface FloorPlanSource {
   /** Root of the floor plan service, such as `https://host/Reso/`. */
   readonly root: URL;
-  readonly token: string;
+  readonly tokens: TokenSource;
   readonly environment: Environment;
   readonly listener: Listener;
   readonly signal: AbortSignal;

@@ -5,24 +5,19 @@
 import { PlatError } from '../../errors/index.ts';
 import { type Clock, LONGEST_TIMER } from '../../shared/clock.ts';
 import { decodeText } from '../../shared/utf8-text.ts';
-import type { Environment } from '../environment.ts';
-import type { Listener } from '../events.ts';
 import { assertOrigin, redirectTarget, urlAtOrigin } from './egress-policy.ts';
-import { asFailure, failureOf, isUnreachable, RequestFailure, stopped } from './failure.ts';
+import { asFailure, failureOf, isDirectFailure, isUnreachable, RequestFailure, stopped } from './failure.ts';
 import type { Allowance } from './rate-budget.ts';
 import { blockedUntil, LONGEST_BLOCK, throttledUntil } from './rate-limit-headers.ts';
-import { type BackoffOptions, waitAfter, withRetries } from './retry.ts';
+import { waitAfter, withRetries } from './retry.ts';
+import type { RequestContext, TokenSource } from './token-source.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
-export interface ClientOptions {
+export interface ClientOptions extends RequestContext {
   /** Root of the source. The token goes to its origin and nowhere else. */
   readonly root: URL;
-  readonly token: string;
-  readonly environment: Environment;
-  readonly listener: Listener;
-  readonly backoff: BackoffOptions;
-  /** Used instead of `backoff` until a connection has been accepted; default: `backoff`. */
-  readonly firstContact?: BackoffOptions | undefined;
+  /** Absent: requests contain no bearer token. */
+  readonly tokens?: TokenSource;
   readonly allowance: Allowance;
   /** The maximum size of a response that is read, in bytes of content. */
   readonly largest: number;
@@ -30,7 +25,6 @@ export interface ClientOptions {
   readonly timeout: number;
   /** Time limit of a complete response in milliseconds, even if data keeps coming. */
   readonly longest: number;
-  readonly signal: AbortSignal;
 }
 
 /** A response that was read completely. */
@@ -43,6 +37,8 @@ export interface SourceResponse {
 /** How a request differs from the usual one. */
 interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
+  /** The body of a POST, which no redirect leads elsewhere; absent: the request is a GET. */
+  readonly body?: string;
   /** The number of attempts. Callers that can request less data instead use fewer than usual. */
   readonly attempts?: number | undefined;
 }
@@ -91,7 +87,7 @@ export class SourceClient {
   async get<T>(url: string, read: (answer: SourceResponse) => T, options: RequestOptions = {}): Promise<T> {
     const { backoff: usual, firstContact = usual, environment, listener, signal } = this.#options;
     const attempt = async (): Promise<T> => {
-      const result = read(await this.#once(this.resolve(url), options.headers ?? {}));
+      const result = read(await this.#once(this.resolve(url), options));
       this.#failuresInARow = 0;
       this.#hasConnected = true;
       return result;
@@ -101,7 +97,8 @@ export class SourceClient {
       // The store that keeps the usage of the token failed, not the source.
       if (error instanceof PlatError) throw error;
       const failure = asFailure(error);
-      if (failure.kind !== 'transient') throw failure;
+      // The requests for a token have been repeated already.
+      if (failure.kind !== 'transient' || !isDirectFailure(failure)) throw failure;
       this.#failuresInARow++;
       if (!isUnreachable(failure)) this.#hasConnected = true;
       const backoff = this.#hasConnected ? usual : firstContact;
@@ -130,7 +127,7 @@ export class SourceClient {
     { headers, timeout, signal }: OpenOptions,
   ): Promise<Pick<TransportResponse, 'headers' | 'body'>> {
     try {
-      return await this.#respond(this.resolve(url), headers, { timeout, signal }, async (response) => {
+      return await this.#respond(this.resolve(url), { headers }, { timeout, signal }, async (response) => {
         await this.#note(response, 0);
         return { headers: response.headers, body: this.#counted(response) };
       });
@@ -140,41 +137,77 @@ export class SourceClient {
     }
   }
 
-  async #once(url: string, headers: Readonly<Record<string, string>>): Promise<SourceResponse> {
+  async #once(url: string, sent: RequestOptions): Promise<SourceResponse> {
     const { timeout, longest, signal } = this.#options;
-    return this.#respond(url, headers, { timeout, longest, signal }, async (response, address) => ({
+    return this.#respond(url, sent, { timeout, longest, signal }, async (response, address) => ({
       text: await this.#readWhole(response),
       headers: response.headers,
       url: address,
     }));
   }
 
-  /** Sends a request, follows redirects within the origin, and passes a successful response on. */
+  /**
+   * Sends a request, follows redirects within the origin, and passes a successful response on. If the token is rejected, the request
+   * is repeated once with another one.
+   */
   async #respond<T>(
     url: string,
-    headers: Readonly<Record<string, string>>,
+    { headers = {}, body }: RequestOptions,
     bounds: Pick<TransportRequest, 'timeout' | 'longest' | 'signal'>,
     take: (response: TransportResponse, address: string) => Promise<T>,
   ): Promise<T> {
-    const { root, token, environment } = this.#options;
+    const { root, tokens, environment } = this.#options;
     let address = url;
-    for (let redirects = 0; redirects <= REDIRECTS; redirects++) {
+    let isRenewed = false;
+    for (let redirects = 0; redirects <= REDIRECTS; ) {
       await this.#waitForBudget();
       assertOrigin(root, address);
+      const token = await tokens?.current(this.#context);
       const response = await environment.transport({
         url: address,
-        headers: { accept: 'application/json', ...headers, authorization: `Bearer ${token}` },
+        headers: {
+          accept: 'application/json',
+          ...headers,
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        },
+        ...(body === undefined ? {} : { body }),
         ...bounds,
       });
       if (isSuccess(response)) return take(response, address);
-      const text = await this.#readWhole(response);
+      // A server may repeat what it was sent.
+      const given = await this.#readWhole(response);
+      const text = token ? given.replaceAll(token, '[hidden]') : given;
+      if (response.status === 401 && token !== undefined) {
+        if (isRenewed) tokens?.noteUseless(token);
+        else {
+          isRenewed = true;
+          if (await tokens?.replace(token, this.#context)) continue;
+        }
+      }
       const location = response.headers.location;
       if (response.status < 300 || response.status >= 400 || location === undefined) {
         throw failureOf(response.status, response.headers, text, environment.clock.now());
       }
+      if (body !== undefined) {
+        const reason = `${response.status}: it redirects to ${location.replace(/[?#].*$/s, '')}, where the request is not sent`;
+        throw new RequestFailure('refused', reason);
+      }
       address = redirectTarget(root, address, location);
+      redirects++;
     }
     throw new RequestFailure('rejected', `${url} redirects more than ${REDIRECTS} times`);
+  }
+
+  /** How requests for a token are sent: as the requests that need it. */
+  get #context(): RequestContext {
+    const { environment, listener, backoff, firstContact, signal } = this.#options;
+    return {
+      environment,
+      listener,
+      backoff,
+      signal,
+      firstContact: this.#hasConnected ? undefined : firstContact,
+    };
   }
 
   async #readWhole(response: TransportResponse): Promise<string> {

@@ -15,8 +15,8 @@ type FailureKind = 'transient' | 'too-large' | 'refused' | 'rejected' | 'stopped
 interface FailureFacts {
   /** HTTP status; absent if there was no response. */
   readonly status?: number | undefined;
-  /** Error code in the native envelope. */
-  readonly code?: number | undefined;
+  /** Error code in the native envelope, or of OAuth (RFC 6749, 5.2). */
+  readonly code?: number | string | undefined;
   /** The minimum wait before the next attempt that the response requested, in milliseconds. */
   readonly retryAfter?: number | undefined;
   /** The position at which a plat source lets a follower continue whose own position has expired. */
@@ -160,10 +160,14 @@ export function failureOf(
   return new RequestFailure(isTransient ? 'transient' : 'rejected', message, facts);
 }
 
-/** The code and the message in the envelope of either interface, or else the beginning of the body. */
-function explanation(text: string): { readonly code?: number | undefined; readonly message: string } {
+/** The code and the message in the envelope of either interface, or of OAuth, or else the beginning of the body. */
+function explanation(text: string): Pick<FailureFacts, 'code'> & { readonly message: string } {
   const body = tryParseJson(text);
-  const { D: native, error: reso } = isObject(body) ? body : {};
+  const { D: native, error: reso, error_description: description } = isObject(body) ? body : {};
+  if (typeof reso === 'string' && reso !== '') {
+    const message = typeof description === 'string' ? description : 'no description';
+    return { code: reso.slice(0, QUOTED), message: message.slice(0, QUOTED) };
+  }
   if (isObject(native) && native.Message !== undefined) {
     const code = typeof native.Code === 'number' ? native.Code : undefined;
     return { code, message: String(native.Message) };

@@ -27,9 +27,9 @@ export interface Allowance {
 /** Grants every request: no limits are known except those that responses state. */
 export const UNLIMITED: Allowance = { take: async () => 0, recordResponse: async () => undefined };
 
-/** The name under which the usage of a token is kept. The token itself is not stored. */
-export const budgetName = (token: string): string =>
-  `token:${hash('sha256', token, 'base64url').slice(0, 16)}`;
+/** The name under which the usage of a token, or of the client that tokens are issued to, is kept. Neither is stored itself. */
+export const budgetName = (identity: string): string =>
+  `token:${hash('sha256', identity, 'base64url').slice(0, 16)}`;
 
 const USAGE = 'use';
 
@@ -55,9 +55,9 @@ export class InMemoryUsage implements UsageStore {
   }
 }
 
-/** The allowance of a token that all processes with one store share. */
-export function sharedAllowance(checkpoints: UsageStore, token: string, limits: BudgetLimits): Allowance {
-  const name = budgetName(token);
+/** The allowance of a token, or of the client that tokens are issued to, which all processes with one store share. */
+export function sharedAllowance(checkpoints: UsageStore, identity: string, limits: BudgetLimits): Allowance {
+  const name = budgetName(identity);
   const isCounted = Object.values(limits).some((limit) => limit !== undefined);
   return {
     async take(now) {

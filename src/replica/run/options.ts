@@ -5,6 +5,7 @@ import type { DriftPolicy } from '../copy/copy.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import type { BudgetLimits } from '../http/rate-budget.ts';
+import type { TokenSource } from '../http/token-source.ts';
 import type { ChangeMethod } from '../source/source.ts';
 
 /** How a watch learns of changes: `auto` for the best method that the source offers, one specific method, or `windows` for none. */
@@ -15,7 +16,8 @@ export interface ReplicateOptions {
   /** Root of the service: `…/Reso/OData` or `…/v1`. */
   readonly from: string;
   readonly interface: 'reso' | 'native';
-  readonly token: string;
+  /** The token of the source, or the object that provides its tokens: `clientCredentials(…)`, `tokenFile(…)`. */
+  readonly token: string | TokenSource;
   /** The replica, as `openStore` returns it. */
   readonly store: Store;
   /** Name of the source in the store; its host by default. */

@@ -15,6 +15,7 @@ import { SourceClient } from '../http/client.ts';
 import { isPrivateHost } from '../http/egress-policy.ts';
 import { sharedAllowance, type UsageStore } from '../http/rate-budget.ts';
 import { type BackoffOptions, DEFAULT_BACKOFF, FIRST_CONTACT, SHORT_BACKOFF } from '../http/retry.ts';
+import { tokenSourceOf } from '../http/token-source.ts';
 import { MediaFolder } from '../media/media-folder.ts';
 import { discoverNative } from '../source/native/discover.ts';
 import { discoverReso } from '../source/reso/discover.ts';
@@ -86,14 +87,15 @@ function clientOf(
   backoff = DEFAULT_BACKOFF,
   firstContact?: BackoffOptions,
 ): SourceClient {
+  const tokens = tokenSourceOf(options.token);
   return new SourceClient({
     root: rootOf(options.from),
-    token: options.token,
+    tokens,
     environment,
     listener: onEvent,
     backoff,
     firstContact,
-    allowance: sharedAllowance(kept, options.token, options.limits ?? {}),
+    allowance: sharedAllowance(kept, tokens.identity, options.limits ?? {}),
     largest: LARGEST_ANSWER,
     timeout: TIMEOUT,
     longest: LONGEST,

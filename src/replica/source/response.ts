@@ -5,7 +5,7 @@ import { parseWithRepeatedMembers } from '../../records/exact-json.ts';
 import { messageOf } from '../../shared/error-code.ts';
 import { isObject, type JsonObject, LongNumber } from '../../shared/json.ts';
 import type { SourceClient, SourceResponse } from '../http/client.ts';
-import { RequestFailure } from '../http/failure.ts';
+import { isDirectFailure, RequestFailure } from '../http/failure.ts';
 import type { Capabilities, ForeignField, KeyPage, SourceFingerprints } from './source.ts';
 
 /** What is needed to determine the capabilities of a source. */
@@ -114,7 +114,7 @@ export function serverClock(client: SourceClient, cheap: string, list: string): 
     } catch (error) {
       // Perhaps only this URL fails, because it does not exist, needs other rights, or returns HTML.
       const isOfAddress =
-        error instanceof RequestFailure && (error.status !== undefined || error.kind === 'transient');
+        isDirectFailure(error) && (error.status !== undefined || error.kind === 'transient');
       if (!isOfAddress) throw error;
     }
     const moment = await client.get(list, read);

@@ -216,7 +216,10 @@ test('quarantine list and retry: a retry stores records that are valid now and l
   const half = await at.run(['quarantine', 'retry', '--store', 'replica.db', '--from', server.root]);
   assert.deepEqual(
     [half.code, half.err],
-    [2, 'plat: Querying the source requires --from, --interface and --token.\n'],
+    [
+      2,
+      'plat: Querying the source requires --from, --interface and --token (or --token-file, or --token-url).\n',
+    ],
   );
   assert.deepEqual(keysOf(await at.exported('replica.db', 'Property')), [keyOf(1), keyOf(3), keyOf(4)]);
 });

@@ -3,6 +3,7 @@ import type { ReplicaEvent } from '../../../src/replica/events.ts';
 import { type ClientOptions, SourceClient } from '../../../src/replica/http/client.ts';
 import { RequestFailure } from '../../../src/replica/http/failure.ts';
 import type { Allowance } from '../../../src/replica/http/rate-budget.ts';
+import { tokenSourceOf } from '../../../src/replica/http/token-source.ts';
 import { networkTransport } from '../../../src/replica/http/transport.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 import type { Scope } from '../../support/engine.ts';
@@ -30,7 +31,7 @@ export function clientOf(scope: Scope, origin: string, options: Partial<ClientOp
   const events: ReplicaEvent[] = [];
   const client = new SourceClient({
     root: new URL(`${origin}/feed/`),
-    token: 'secret',
+    tokens: tokenSourceOf('secret'),
     environment: { clock: time.clock, random: () => 0.5, transport: time.watched(network) },
     listener: (event) => void events.push(event),
     backoff: { base: 1000, longest: 60_000, attempts: 4 },

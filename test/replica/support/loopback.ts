@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { Scope } from '../../support/engine.ts';
 
 /** A request as the server saw it. */
@@ -11,6 +12,9 @@ export interface Seen {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
+  readonly method: string;
+  /** The body of the request, which can be read once. */
+  readonly body: () => Promise<string>;
 }
 
 export interface Reply {
@@ -55,6 +59,8 @@ export async function listen(
       path: decodeURIComponent(url.pathname),
       query: url.searchParams,
       headers: request.headers,
+      method: request.method ?? '',
+      body: () => text(request),
     };
     seen.push(each);
     response.sendDate = false;

@@ -397,7 +397,7 @@ async function probeAddress(
   } catch (error) {
     // A response that is too large to be read shows that the URL exists.
     if (isTooLarge(error)) return 'works';
-    if (!(error instanceof RequestFailure) || error.kind === 'stopped' || error.status === 401) throw error;
+    if (!isDirectFailure(error) || error.kind === 'stopped' || error.status === 401) throw error;
     // Some servers reject requests with status 200.
     return isUnsupported(error) || error.status === 200 ? 'rejected' : error;
   }
