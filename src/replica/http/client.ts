@@ -160,9 +160,8 @@ export class SourceClient {
     let address = url;
     let isRenewed = false;
     for (let redirects = 0; redirects <= REDIRECTS; ) {
-      await this.#waitForBudget();
+      const token = await this.#waitForBudget();
       assertOrigin(root, address);
-      const token = await tokens?.current(this.#context);
       const response = await environment.transport({
         url: address,
         headers: {
@@ -246,13 +245,15 @@ export class SourceClient {
     await allowance.recordResponse(bytes, until, now);
   }
 
-  async #waitForBudget(): Promise<void> {
-    const { environment, allowance, listener, signal } = this.#options;
+  /** @returns the token for the request, which is requested before the permission: a request that is permitted is sent at once */
+  async #waitForBudget(): Promise<string | undefined> {
+    const { environment, allowance, listener, signal, tokens } = this.#options;
     const { clock } = environment;
     for (let isReported = false; ; ) {
       if (signal.aborted) throw stopped();
+      const token = await tokens?.current(this.#context);
       const wait = await allowance.take(clock.now());
-      if (wait <= 0) return;
+      if (wait <= 0) return token;
       if (wait > REPORTED_WAIT && !isReported) {
         listener({ kind: 'waiting', reason: 'the rate limit of the source', wait });
         isReported = true;

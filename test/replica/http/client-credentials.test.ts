@@ -71,6 +71,22 @@ test('a token is requested before the first request, and used for all of them', 
   );
 });
 
+test('a token is requested before the permission to send a request, so that a permitted request is sent at once', async (t) => {
+  const { endpoint, server, tokens } = await feed(t);
+  endpoint.facts = { expires_in: 60 };
+  const permitted: number[] = [];
+  const waits = [3_600_000, 0];
+  const take = async (): Promise<number> => {
+    permitted.push(endpoint.requests.length);
+    return waits.shift() ?? 0;
+  };
+  const allowance = { take, recordResponse: async () => undefined };
+  const asked = clientOf(t, server.origin, { tokens, allowance });
+  assert.equal(await asked.text('a'), 'fine');
+  // The first token has expired during the wait.
+  assert.deepEqual([permitted, server.seen.length], [[1, 2], 1]);
+});
+
 test('a token is renewed five minutes before it expires, but not earlier', async (t) => {
   const { asked, sent } = await feed(t);
   await asked.text('a');

@@ -1,4 +1,5 @@
 import { PlatError } from '../../../src/errors/index.ts';
+import { clientCredentials } from '../../../src/replica/http/client-credentials.ts';
 import { RequestFailure } from '../../../src/replica/http/failure.ts';
 import type { Transport } from '../../../src/replica/http/transport.ts';
 import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
@@ -9,6 +10,7 @@ import { type Fate, Killed, Mortal, mortalClock, mortalStore } from './mortal.ts
 import { aheadOf, type Plan } from './plan.ts';
 import { ORIGIN, TOKEN } from './serve.ts';
 import type { Stage } from './stage.ts';
+import { CREDENTIALS } from './tokens.ts';
 
 /** A consumer with one error, which lies in its connection to the source, to its store, or in its options. */
 export interface Mutant {
@@ -74,7 +76,7 @@ export async function startConsumer(
   const running = replicate({
     from: `${ORIGIN}${plan.interface === 'reso' ? '/Reso/OData' : '/v1'}`,
     interface: plan.interface,
-    token: TOKEN,
+    token: plan.tokens === undefined ? TOKEN : clientCredentials(CREDENTIALS),
     source: SOURCE,
     resources: plan.resources,
     pageSize: plan.pageSize,

@@ -5,6 +5,7 @@ import type { Mutant } from './consumer.ts';
 import { COLLECTION_NAMES } from './market.ts';
 import { isLaterPage, walkOf } from './network.ts';
 import type { Plan, WrongClock } from './plan.ts';
+import { withoutRenewal } from './tokens.ts';
 
 /** An error of a consumer, and the invariant that detects it. */
 export interface Wrong {
@@ -188,6 +189,12 @@ export const WRONGS: readonly Wrong[] = [
     make: () => ({ transport: (transport) => (request) => followed(transport, request) }),
     breaks: /a token goes to its own host only/,
     plan: { faults: 0.25, trouble: 'elsewhere' },
+  },
+  {
+    name: 'a token is never renewed',
+    make: () => ({ options: { token: withoutRenewal() } }),
+    breaks: /a consumer fails only where its source does|a cycle that nothing disturbs is done/,
+    plan: { tokens: 90_000, mortality: 0, faults: 0 },
   },
   {
     name: 'a process that was suspended takes its lease back',

@@ -1,13 +1,16 @@
 import type { Random } from 'plat-demo';
 import type { Transport, TransportRequest, TransportResponse } from '../../../src/replica/http/transport.ts';
 import type { RequestWitness } from './request-witness.ts';
-import { type Ask, ORIGIN, type ServedAnswer } from './serve.ts';
+import { type Ask, ORIGIN, type ServedAnswer, TOKEN } from './serve.ts';
 import type { VirtualTime } from './time.ts';
+import { CREDENTIALS, type TokenIssuer } from './tokens.ts';
 
 export interface NetworkOptions {
   readonly ask: Ask;
   /** The stream of the source's changes, from its beginning on. */
   readonly stream: (url: string, signal: AbortSignal) => Promise<TransportResponse>;
+  /** Issues the tokens of requests and checks them; absent: the source accepts one token for ever. */
+  readonly issuer: TokenIssuer | undefined;
   readonly time: VirtualTime;
   readonly random: Random;
   readonly witness: RequestWitness;
@@ -57,22 +60,24 @@ export class Network {
   }
 
   async #exchange(process: string, sent: TransportRequest): Promise<TransportResponse> {
-    const { time, random, witness, log, ask } = this.#options;
+    const { time, random, witness, log, issuer } = this.#options;
     const fault = this.#drawFault();
-    const path = sent.url.slice(ORIGIN.length);
-    log(`${process}: GET ${path}${fault === undefined ? '' : ` (${fault})`}`);
+    const isForToken = sent.url === CREDENTIALS.tokenUrl;
+    const line = isForToken ? 'asks for a token' : `GET ${sent.url.slice(ORIGIN.length)}`;
+    log(`${process}: ${line}${fault === undefined ? '' : ` (${fault})`}`);
     witness.asked(process, sent);
     await time.sleep(random.integer(1, LATENCY) / 2);
     if (fault === 'no-connection') throw failure('ECONNREFUSED');
     const refused = fault === undefined ? undefined : this.#refusal(fault);
     if (refused !== undefined) {
-      if (refused.headers['retry-after'] !== undefined && refused.status === 429)
+      if (refused.headers['retry-after'] !== undefined && refused.status === 429 && !isForToken)
         witness.throttled(process, Number(refused.headers['retry-after']));
       return refused;
     }
     if (fault === 'slow') await time.sleep(random.integer(5, 50) * 1000);
-    if (sent.headers.accept === 'text/event-stream') return this.#stream(sent, fault);
-    const answer = await ask(sent.url, sent.headers);
+    const isStream = sent.headers.accept === 'text/event-stream';
+    if (isStream && issuer?.rejection(sent) === undefined) return this.#stream(sent, fault);
+    const answer = await this.#serve(sent);
     await time.sleep(random.integer(1, LATENCY) / 2);
     if (fault === 'reset-before-head') throw failure('ECONNRESET');
     if (fault === 'head-timeout') {
@@ -82,6 +87,14 @@ export class Network {
     const { response, isWhole } = this.#deliver(sent, fault, answer);
     if (isWhole) witness.delivered(process, sent, answer.status);
     return response;
+  }
+
+  /** The response of the token endpoint, or of the source. */
+  async #serve(sent: TransportRequest): Promise<ServedAnswer> {
+    const { ask, issuer } = this.#options;
+    if (issuer === undefined) return ask(sent.url, sent.headers);
+    if (sent.url === CREDENTIALS.tokenUrl) return issuer.issue(sent);
+    return issuer.rejection(sent) ?? ask(sent.url, { ...sent.headers, authorization: `Bearer ${TOKEN}` });
   }
 
   /** A stream that may be cut, or stop sending, at any time. */

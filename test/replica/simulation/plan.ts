@@ -58,6 +58,8 @@ export interface Plan {
   readonly steps: readonly ClockStep[];
   /** Errors of the source's clock; absent: it is right. */
   readonly wrongClock: WrongClock | undefined;
+  /** How long a token of the source is valid, in milliseconds; absent: the consumer has one that never expires. */
+  readonly tokens: number | undefined;
 }
 
 /** A clock is set: when, from the beginning on, and by how much, in milliseconds. */
@@ -133,6 +135,7 @@ export function drawPlan(seed: number): Plan {
         }))
       : [],
     wrongClock: drawWrongClock(seed),
+    tokens: drawTokens(seed),
   };
 }
 
@@ -150,6 +153,15 @@ const drawReporting = (seed: number): Plan['reports'] =>
     ['both', 1],
     ['links', 1],
     ['all', 1],
+  ]);
+
+/** Drawn separately, so that the rest of a history is the same as with a token that never expires. */
+const drawTokens = (seed: number): number | undefined =>
+  makeRandom(seed, 'tokens').weighted([
+    [undefined, 2],
+    [1.5 * MINUTE, 1],
+    [10 * MINUTE, 1],
+    [HOUR, 1],
   ]);
 
 /** Drawn separately, so that the rest of a history is the same as with a right clock. */

@@ -4,6 +4,7 @@ import { isLaterPage, walkOf } from './network.ts';
 import type { Plan } from './plan.ts';
 import { ORIGIN } from './serve.ts';
 import type { VirtualTime } from './time.ts';
+import { CREDENTIALS } from './tokens.ts';
 import type { Accuse } from './violation.ts';
 
 /** How long the source answers a filter from the index that it built first. */
@@ -44,8 +45,16 @@ export class RequestWitness {
     this.#accuse = accuse;
   }
 
-  asked(process: string, { url, headers }: TransportRequest): void {
+  asked(process: string, { url, headers, body }: TransportRequest): void {
     this.count++;
+    const isForToken = url === CREDENTIALS.tokenUrl;
+    if (
+      isForToken !== (body !== undefined) ||
+      isForToken === (headers.authorization?.startsWith('Bearer ') ?? false)
+    )
+      this.#accuse('a token goes to the source, and the client secret to the token endpoint', url);
+    // The limits of the source do not count these requests.
+    if (isForToken) return;
     if (new URL(url).origin !== ORIGIN)
       this.#accuse('a token goes to its own host only', `${url} with ${Object.keys(headers).join(', ')}`);
     if (/metadata|fields/.test(url)) this.fieldsAskedAt = this.#time.now;

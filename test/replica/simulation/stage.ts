@@ -17,6 +17,7 @@ import { type Ask, ORIGIN, serve } from './serve.ts';
 import { Source } from './source.ts';
 import { machineOf, type SourceMachine, sourceMachine } from './source-machine.ts';
 import { type TimeOptions, VirtualTime } from './time.ts';
+import { TokenIssuer } from './tokens.ts';
 import { type Accuse, Violation } from './violation.ts';
 
 /** Everything that a history is played with. */
@@ -141,6 +142,7 @@ export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise
   const network = new Network({
     ask,
     stream: streamOf({ plan, source, time, machine, served: () => served }),
+    issuer: plan.tokens === undefined ? undefined : new TokenIssuer(time, random('tokens'), plan.tokens),
     time,
     random: random('network'),
     witness: requests,

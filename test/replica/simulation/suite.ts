@@ -82,11 +82,12 @@ export function wrongSuite(ground: Ground, wrongs: readonly Wrong[]): void {
         from: isFull ? 1 : seed,
         runs: ENOUGH,
         mutant: make,
-        plan: { reports: undefined, ...plan },
+        plan: { reports: undefined, tokens: undefined, ...plan },
       });
       assert.match(failure?.outcome.failure ?? `nothing in ${ENOUGH} histories`, breaks);
       if (!isRare || failure === undefined) return;
-      const right = await simulate({ seed: failure.seed, ground, plan: { reports: undefined, ...plan } });
+      const own = { reports: undefined, tokens: undefined, ...plan };
+      const right = await simulate({ seed: failure.seed, ground, plan: own });
       assert.equal(right.failure, undefined);
     });
   }
