@@ -6,11 +6,14 @@
 /** The byte order mark at the beginning of a text. */
 export const BYTE_ORDER_MARK = /^\uFEFF/;
 
+/** How a line ends: as everywhere, or as in files for the Macintosh. */
+const LINE_END = /\r?\n|\r/;
+
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /** The delimiter of the first line: the most frequent of the usual ones, outside of quotes. */
 export function delimiterOf(beginning: Buffer): string {
-  const [header = ''] = beginning.toString().split('\n');
+  const [header = ''] = beginning.toString().split(LINE_END);
   const bare = header.replaceAll(/"[^"]*"/g, '');
   const counts = DELIMITERS.map((each) => [each, bare.split(each).length] as const);
   return counts.reduce((most, each) => (each[1] > most[1] ? each : most))[0];
@@ -26,7 +29,7 @@ const NAME = /^"?[A-Za-z_][\w #./()$%&'-]{0,63}"?$/;
 export function looksLikeTable(beginning: Buffer): boolean {
   const text = beginning.toString().replace(BYTE_ORDER_MARK, '');
   if (separatorLine(beginning) !== undefined) return true;
-  const [header = ''] = text.split(/\r?\n/);
+  const [header = ''] = text.split(LINE_END);
   const cells = header.split(delimiterOf(beginning)).map((cell) => cell.trim());
   // Prose contains commas, too, but repeats words.
   return cells.length > 1 && new Set(cells).size === cells.length && cells.every((cell) => NAME.test(cell));

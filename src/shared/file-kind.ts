@@ -52,6 +52,11 @@ const UNSUPPORTED_FORMATS: readonly (readonly [
     'compressed with bzip2',
     'decompress it: bzip2 -dc FILE | plat import … -',
   ],
+  [
+    (bytes) => bytes.toString('latin1', 257, 262) === 'ustar',
+    'a tar archive',
+    'unpack it: tar -xOf FILE | plat import … -',
+  ],
   [(bytes) => startsWith(bytes, 'PAR1'), 'a Parquet file', 'write it as NDJSON or CSV first'],
   [(bytes) => startsWith(bytes, '%PDF'), 'a PDF', 'ask its sender for JSON or CSV'],
   [

@@ -1,6 +1,6 @@
 /** Invalid input: each rejected record has a clear reason, the rest is stored, and nothing is lost. */
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
 import { openRejectedFile } from '../../src/cli/import/rejected-file.ts';
@@ -111,7 +111,7 @@ test('each bad line is reported with file, line and reason and goes to the rejec
   );
   const objects = LINES.filter(([line, reason]) => reason !== undefined && /^\{.*\}$/s.test(line));
   for (const [line] of objects) assert.ok(kept.includes(line), `${line.slice(0, 80)} is kept to the digit`);
-  assert.ok(texts.some((text) => text.endsWith('"text":"{\\"ListingKey\\":\\"10\\",\\"City\\":\\""}')));
+  assert.ok(texts.some((text) => text.endsWith('"@plat.text":"{\\"ListingKey\\":\\"10\\",\\"City\\":\\""}')));
   const stored = await at.exported('m.db', 'Property');
   assert.deepEqual(
     stored.map(({ ListingKey, ListPrice, City }) => [ListingKey, ListPrice, City]),
@@ -235,6 +235,19 @@ test('after its records are corrected, the rejected file can be imported; what i
     readFileSync(at.path('b.ndjson.rejected.ndjson'), 'utf8'),
     '{"@plat.resource":"Property","@plat.rejected":{"file":"b.ndjson","line":2,"reason":"ListPrice is true, but takes a number"},"ListingKey":"2","ListPrice":true}\n',
   );
+});
+
+test('a rejected text that is not a record is refused until a record replaces it, also by --infer', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', '{"ListingKey":"1",}\n');
+  const imported = (name: string) => run(at, ['import', '--store', 'm.db', '--infer', name]);
+  assert.equal((await imported('a.ndjson')).code, 1);
+  const again = await imported('a.ndjson.rejected.ndjson');
+  assert.equal(
+    again.err.split('\n')[0],
+    'a.ndjson.rejected.ndjson:1: The line has the text of something that is not a record; replace it with the record',
+  );
+  assert.ok(!existsSync(at.path('plat.config.json')), 'nothing is declared');
 });
 
 test('rejected records of several resources are imported from one file, each as its own resource', async (t) => {

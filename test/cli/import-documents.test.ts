@@ -1,11 +1,14 @@
 /** The documents that a file may contain one after the other, and how errors in them are reported. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { mustBeReadable } from '../../src/cli/import/input-files.ts';
 import { parseRecordJson } from '../../src/cli/import/record-json.ts';
 import { readRecords } from '../../src/cli/import/record-reader.ts';
 import { parseExactly } from '../../src/records/exact-json.ts';
+import { temporaryFile } from '../support/temporary.ts';
 import { place } from './run.ts';
 
 interface Read {
@@ -344,6 +347,11 @@ test('the format of a file is detected from its bytes; a file without records is
       'a.zip is a ZIP archive; unpack it: unzip -p a.zip | plat import … -.',
     ],
     [
+      'a.tar.gz',
+      gzipSync(`a.json${'\0'.repeat(251)}ustar  `),
+      'a.tar.gz is a tar archive; unpack it: tar -xOf a.tar.gz | plat import … -.',
+    ],
+    [
       'a.xlsx',
       'PK\x03\x04 [Content_Types].xml',
       'a.xlsx is an Excel workbook; save the sheet as "CSV UTF-8" and import that.',
@@ -378,6 +386,21 @@ test('the format of a file is detected from its bytes; a file without records is
     at.file(name, content);
     const ended = await at.run(['import', '--store', 'n.db', 'packed.json', name]);
     assert.deepEqual(ended, { code: 2, out: '', err: `plat: ${error}\n` });
+  }
+});
+
+test('a file that may not be read is reported before anything is stored', () => {
+  const path = temporaryFile('.ndjson');
+  writeFileSync(path, '{"ListingKey":"1"}', { mode: 0o000 });
+  const isRoot = process.geteuid?.() === 0; // who may read everything
+  if (isRoot) process.seteuid?.('nobody');
+  try {
+    const message = new RegExp(
+      `^${path} cannot be read: EACCES: permission denied, (?:open|stat) '${path}'\\.$`,
+    );
+    assert.throws(() => mustBeReadable(path, undefined), { code: 'usage', message });
+  } finally {
+    if (isRoot) process.seteuid?.(0);
   }
 });
 

@@ -64,6 +64,12 @@ test('a table with a header row is imported: quotes, line breaks in them, byte o
     assert.deepEqual([inserted, rejected, warnings], [2, 0, {}], name);
     assert.deepEqual(await stored(at, `${name}.db`), ROWS, name);
   }
+  // Excel's "CSV (Macintosh)": rows end with a carriage return, and lines of a cell with a line feed.
+  at.file('macintosh.csv', SHEET.replace('\r\nand', '\nand').replaceAll('\r\n', '\r'));
+  await at.done(['import', '--store', 'macintosh.db', '--strict', 'macintosh.csv']);
+  const [first, ...others] = ROWS;
+  const remarks = { PublicRemarks: 'Two lines,\nand a "quote"' };
+  assert.deepEqual(await stored(at, 'macintosh.db'), [{ ...first, ...remarks }, ...others]);
   const piped = await at.done(['import', '--store', 'a.csv.db', '--format', 'csv', '-'], { input: SHEET });
   assert.match(piped, /^stdin: Property 0 new, 0 changed, 2 unchanged/);
 });
@@ -81,6 +87,7 @@ test('an invalid row is rejected with its line, and goes to the rejected file; t
     '7,"a',
     'b",7',
     ',a,1',
+    '2.02401E+25,a,1',
     `8,${'c'.repeat(60)},"8"`,
     '9,"a,9',
   ];
@@ -100,12 +107,13 @@ test('an invalid row is rejected with its line, and goes to the rejected file; t
     [
       [3, 'The row has 2 values for 3 columns'],
       [4, 'The row has 4 values for 3 columns'],
-      [5, 'The row is not CSV: Invalid Opening Quote: a quote '],
-      [6, 'The row is not CSV: Invalid Closing Quote: got "b" '],
+      [5, 'The value in column 2 (City) has a quote inside; pu'],
+      [6, 'The value in column 2 (City) has a quote inside; pu'],
       [7, 'ListPrice is "much", but takes a number'],
       [10, 'The record has no ListingKey'],
-      [12, 'A quote in this row is not closed'],
-      [13, 'The row contains bytes that are not UTF-8; save the'],
+      [11, 'ListingKey is 2.02401E+25, a number that a spreadsh'],
+      [13, 'A quote in this row is not closed'],
+      [14, 'The row contains bytes that are not UTF-8; save the'],
     ],
   );
   assert.deepEqual(
@@ -118,7 +126,7 @@ test('an invalid row is rejected with its line, and goes to the rejected file; t
     ],
   );
   const kept = readFileSync(at.path('a.csv.rejected.ndjson'), 'utf8').trimEnd().split('\n');
-  assert.match(kept[1] ?? '', /,"text":"3,a,1,more"\}$/);
+  assert.match(kept[1] ?? '', /,"@plat\.text":"3,a,1,more"\}$/);
   assert.match(kept[4] ?? '', /,"ListingKey":"6","City":"a","ListPrice":"much"\}$/);
   at.file('right.ndjson', (kept[4] ?? '').replace('"ListPrice":"much"', '"ListPrice":"6"'));
   assert.match(await at.done(['import', '--store', 'm.db', 'right.ndjson']), /1 new/);
@@ -250,7 +258,7 @@ test('the rows of a table do not depend on how it is divided into chunks, whatev
           for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
         }
         const columns = (header: readonly string[]) =>
-          header.map((name) => ({ title: name, name, isNested: false }));
+          header.map((name) => ({ title: name, name, isNested: false, isKey: false }));
         const options = { file: 'f', beginning: bytes, form: 'csv', columns } as const;
         const read = await Array.fromAsync(readRows(chunks(), options));
         const expected = rows

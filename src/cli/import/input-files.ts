@@ -17,9 +17,9 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { constants, gunzipSync } from 'node:zlib';
 import { platError } from '../../errors/index.ts';
+import { messageOf } from '../../shared/error-code.ts';
 import { isGzip, kindOf, textOfBeginning } from '../../shared/file-kind.ts';
 import { writeError } from '../../store/files/partial-file.ts';
-import { mustBeFile } from '../options.ts';
 
 export const FILE_FORMATS = ['json', 'csv', 'tsv'] as const;
 type FileFormat = (typeof FILE_FORMATS)[number];
@@ -63,28 +63,39 @@ export const fileSize = (path: string): number | undefined =>
  */
 export function mustBeReadable(file: string, asked: FileFormat | undefined): void {
   if (file === '-') return;
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+  const found = readingFrom(file, () => statSync(file, { throwIfNoEntry: false }));
+  if (found === undefined) throw platError('usage', { reason: `There is no file ${file}.` });
+  if (found.isDirectory()) {
     const example = join(file, '*.json');
     const reason = `${file} is a folder, not a file: name the files in it, such as ${example}.`;
     throw platError('usage', { reason });
   }
-  mustBeFile(file);
-  if (statSync(file).isFile()) mustHoldText(file, formatOf(file, asked), beginningOf(file));
+  if (found.isFile()) mustHoldText(file, formatOf(file, asked), beginningOf(file));
 }
 
-/** The first bytes of a file, decompressed. Empty if it cannot be read; reading it later reports the error. */
+/**
+ * The first bytes of a file, decompressed. Empty if the file is damaged; reading it later reports how much of it can be read.
+ * @throws PlatError `usage` if it cannot be opened
+ */
 function beginningOf(file: string): Buffer {
   const bytes = Buffer.alloc(BEGINNING);
+  const descriptor = readingFrom(file, () => openSync(file, 'r'));
   try {
-    const descriptor = openSync(file, 'r');
-    try {
-      const read = bytes.subarray(0, readSync(descriptor, bytes));
-      return isGzip(read) ? gunzipSync(read, { finishFlush: constants.Z_SYNC_FLUSH }) : read;
-    } finally {
-      closeSync(descriptor);
-    }
+    const read = bytes.subarray(0, readSync(descriptor, bytes));
+    return isGzip(read) ? gunzipSync(read, { finishFlush: constants.Z_SYNC_FLUSH }) : read;
   } catch {
     return Buffer.alloc(0);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** @throws PlatError `usage` if the system refuses it, for instance since the user has no permission */
+function readingFrom<T>(file: string, access: () => T): T {
+  try {
+    return access();
+  } catch (cause) {
+    throw platError('usage', { reason: `${file} cannot be read: ${messageOf(cause)}.` }, { cause });
   }
 }
 

@@ -5,8 +5,9 @@
 import type { StoreModel } from '../../compile/model.ts';
 import { parseRecord, type Reading } from '../../records/parse-record.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { isObject } from '../../shared/json.ts';
 import { type FieldMap, mapFieldNames, NO_MAP } from './field-names.ts';
-import { parseRecordJson, type RawRecord } from './record-json.ts';
+import { parseRecordJson, type RawRecord, REJECTED_TEXT } from './record-json.ts';
 
 export interface ReadingOptions {
   readonly reading: Reading;
@@ -31,6 +32,8 @@ export interface ReadRecords extends AdjustmentCounts {
   /** Each record, or the reason why it cannot be stored. */
   readonly results: readonly (ParsedRecord | string)[];
 }
+
+const STILL_REJECTED = 'The line has the text of something that is not a record; replace it with the record';
 
 /** The maximum number of names that are counted separately; a file can contain any number of names. */
 const COUNTED = 1000;
@@ -71,6 +74,7 @@ export function readRecordTexts(
     if (raw.fault !== undefined) return raw.fault;
     const json = parseRecordJson(raw);
     if (!json.ok) return json.reason;
+    if (isObject(json.value) && Object.hasOwn(json.value, REJECTED_TEXT)) return STILL_REJECTED;
     const { dictionary, settings } = model;
     const isRow = raw.isRow === true;
     const of = model.resource(resource);

@@ -19,6 +19,9 @@ export interface RawRecord {
   readonly isRow?: true;
 }
 
+/** The member that the rejected file has instead of a record, for a text that is not one. */
+export const REJECTED_TEXT = '@plat.text';
+
 interface Counted {
   /** The number of members of the record and of all objects in it. */
   readonly members: number;

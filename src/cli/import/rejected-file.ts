@@ -2,6 +2,7 @@ import { appendFileSync, closeSync, fstatSync, ftruncateSync, rmSync } from 'nod
 import { messageOf } from '../../shared/error-code.ts';
 import { isObject, tryParseJson } from '../../shared/json.ts';
 import { openPrivateFile } from '../../store/files/private-file.ts';
+import { REJECTED_TEXT } from './record-json.ts';
 
 /**
  * The file of records that could not be stored. Each line is the original record with annotations of its resource and the
@@ -62,7 +63,7 @@ const EARLIER = new RegExp(
 /** The annotated record. Its text is edited rather than parsed, since parsing would not preserve every digit. */
 function annotate(text: string, resource: string, why: string): string {
   const annotations = `"@plat.resource":${JSON.stringify(resource)},"@plat.rejected":${why}`;
-  if (!isObject(tryParseJson(text))) return `{${annotations},"text":${JSON.stringify(text)}}`;
+  if (!isObject(tryParseJson(text))) return `{${annotations},"${REJECTED_TEXT}":${JSON.stringify(text)}}`;
   const members = text
     .trim()
     .replace(/[\r\n]+/g, ' ')

@@ -18,6 +18,8 @@ export interface Column {
   readonly name: string | undefined;
   /** Whether a value can be a nested collection in JSON. */
   readonly isNested: boolean;
+  /** Whether a value is the key of this or another record. */
+  readonly isKey: boolean;
 }
 
 interface RowOptions {
@@ -62,16 +64,18 @@ export async function* readRows(
   const separator = separatorLine(options.beginning);
   const delimiter = separator ?? (options.form === 'tsv' ? '\t' : delimiterOf(options.beginning));
   let columns: readonly Column[] | undefined;
+  const titles: string[] = [];
   let isFirst = separator !== undefined;
-  for await (const rows of groupRows(joinRows(linesOf(chunks), delimiter))) {
+  for await (const rows of groupRows(joinRows(linesOf(chunks, options.beginning), delimiter, titles))) {
     // Excel writes the separator in a line of its own.
     const held = isFirst ? rows.slice(1) : rows;
     isFirst = false;
-    for (const { row, cells, fault } of splitCells(held, delimiter)) {
+    for (const { row, cells, fault } of splitCells(held, delimiter, titles)) {
       if (columns === undefined) {
         if (cells === undefined)
           throw platError('usage', { reason: `${options.file}:${row.line}: ${fault}.` });
-        columns = options.columns(cells.map((cell) => cell.trim()));
+        titles.push(...cells.map((cell) => cell.trim()));
+        columns = options.columns(titles);
         continue;
       }
       if (cells === undefined) yield { line: row.line, text: row.text, fault };
@@ -79,6 +83,9 @@ export async function* readRows(
     }
   }
 }
+
+/** A long number as a spreadsheet shows and saves it. Its last digits are lost, so different keys can look the same. */
+const SHORTENED = /^\d(?:[.,]\d+)?E\+\d+$/i;
 
 function recordOf(row: Row, cells: readonly string[], columns: readonly Column[]): RawRecord {
   const refuse = (fault: string): RawRecord => ({ line: row.line, text: row.text, fault });
@@ -89,6 +96,12 @@ function recordOf(row: Row, cells: readonly string[], columns: readonly Column[]
   }
   const nameless = columns.findIndex(({ title }, at) => title === '' && cells[at] !== '');
   if (nameless >= 0) return refuse(`There is a value in column ${nameless + 1}, which has no name`);
+  const shortened = columns.findIndex(({ isKey }, at) => isKey && SHORTENED.test(cells[at] ?? ''));
+  if (shortened >= 0) {
+    return refuse(
+      `${columns[shortened]?.name} is ${cells[shortened]}, a number that a spreadsheet has shortened; read the column as text there, and save the file again`,
+    );
+  }
   const members = columns.flatMap(({ name, isNested }, at) => {
     const cell = cells[at] ?? '';
     return name === undefined ? [] : [`${JSON.stringify(name)}:${jsonOfCell(cell, isNested)}`];
@@ -110,9 +123,9 @@ interface Cells {
 }
 
 /** The cells of rows. The rows are parsed together, or one by one if one of them is broken. */
-function splitCells(rows: readonly Row[], delimiter: string): Cells[] {
+function splitCells(rows: readonly Row[], delimiter: string, titles: readonly string[]): Cells[] {
   const sound = rows.filter(({ fault }) => fault === undefined);
-  const all = parseRows(sound.map(({ text }) => text).join('\n'), delimiter);
+  const all = parseRows(sound.map(({ text }) => text).join('\n'), delimiter, titles);
   if (typeof all !== 'string' && all.length === sound.length) {
     let at = 0;
     return rows.map((row) => {
@@ -123,7 +136,7 @@ function splitCells(rows: readonly Row[], delimiter: string): Cells[] {
   }
   return rows.map((row) => {
     if (row.fault !== undefined) return { row, fault: row.fault };
-    const one = parseRows(row.text, delimiter);
+    const one = parseRows(row.text, delimiter, titles);
     if (typeof one === 'string') return { row, fault: one };
     const [cells] = one;
     return cells === undefined || one.length > 1
@@ -133,7 +146,11 @@ function splitCells(rows: readonly Row[], delimiter: string): Cells[] {
 }
 
 /** @returns the rows of a text, or why it cannot be parsed */
-function parseRows(text: string, delimiter: string): readonly (readonly string[])[] | string {
+function parseRows(
+  text: string,
+  delimiter: string,
+  titles: readonly string[],
+): readonly (readonly string[])[] | string {
   if (text === '') return [];
   try {
     const rows: string[][] = parse(text, {
@@ -143,11 +160,17 @@ function parseRows(text: string, delimiter: string): readonly (readonly string[]
     });
     return rows;
   } catch (error) {
-    if (error instanceof CsvError)
+    if (!(error instanceof CsvError)) throw error;
+    if (!QUOTE_FAULTS.has(error.code)) {
       return `The row is not CSV: ${error.message.replace(/ (?:at|on) line \d+/, '')}`;
-    throw error;
+    }
+    const at = Number(error.column);
+    const title = titles[at] === undefined ? '' : ` (${titles[at]})`;
+    return `The value in column ${at + 1}${title} has a quote inside; put the whole value in quotes, and double each quote in it`;
   }
 }
+
+const QUOTE_FAULTS: ReadonlySet<string> = new Set(['INVALID_OPENING_QUOTE', 'CSV_INVALID_CLOSING_QUOTE']);
 
 async function* groupRows(rows: AsyncIterable<Row>): AsyncIterable<readonly Row[]> {
   let held: Row[] = [];
@@ -165,7 +188,11 @@ async function* groupRows(rows: AsyncIterable<Row>): AsyncIterable<readonly Row[
  * Joins lines to rows, because a quoted value can continue in the next line. If the result is not a valid row, the first line is
  * broken, and the others are read without it.
  */
-async function* joinRows(lines: AsyncIterable<Line>, delimiter: string): AsyncIterable<Row> {
+async function* joinRows(
+  lines: AsyncIterable<Line>,
+  delimiter: string,
+  titles: readonly string[],
+): AsyncIterable<Row> {
   const source = lines[Symbol.asyncIterator]();
   let waiting: Line[] = [];
   const next = async (): Promise<Line | undefined> => {
@@ -187,7 +214,7 @@ async function* joinRows(lines: AsyncIterable<Line>, delimiter: string): AsyncIt
       if (!hasEvenQuotes(line.text)) isOpen = false;
     }
     const row = rowOf(held);
-    const fault = isOpen ? OPEN : held.length > 1 ? faultOf(row.text, delimiter) : undefined;
+    const fault = isOpen ? OPEN : held.length > 1 ? faultOf(row.text, delimiter, titles) : undefined;
     if (fault === undefined) yield row;
     else {
       yield { ...rowOf([first]), fault };
@@ -207,8 +234,8 @@ function rowOf(lines: readonly Line[]): Row {
   return lines.every((line) => line.isUtf8) ? row : { ...row, fault: NO_UTF8 };
 }
 
-function faultOf(text: string, delimiter: string): string | undefined {
-  const rows = parseRows(text, delimiter);
+function faultOf(text: string, delimiter: string, titles: readonly string[]): string | undefined {
+  const rows = parseRows(text, delimiter, titles);
   if (typeof rows === 'string') return rows;
   return rows.length === 1 ? undefined : OPEN;
 }
@@ -219,9 +246,12 @@ function hasEvenQuotes(text: string): boolean {
   return isEven;
 }
 
-const LINE_END = 0x0a;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncIterable<Line> {
+/** @param beginning shows how lines end: in a file for the Macintosh, with a carriage return only */
+async function* linesOf(chunks: AsyncIterable<Buffer>, beginning: Buffer): AsyncIterable<Line> {
+  const lineEnd = /^[^\r\n]*\r[^\n]/.test(beginning.toString('latin1')) ? CARRIAGE_RETURN : LINE_FEED;
   const window = new ByteWindow();
   let line = 0;
   const cut = (end: number): Line => {
@@ -236,7 +266,7 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncIterable<Line> {
     let from = window.size;
     window.append(chunk);
     for (;;) {
-      const end = window.bytes.indexOf(LINE_END, window.begin + from);
+      const end = window.bytes.indexOf(lineEnd, window.begin + from);
       if (end < 0 || end >= window.end) break;
       yield cut(end);
       from = 0;

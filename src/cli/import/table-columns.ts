@@ -24,9 +24,11 @@ export function columnsOf(
     throw platError('usage', { reason: `${file}: ${reason}` });
   };
   const titles = fieldTitles(resource);
+  const keys = new Set([resource.key, ...[...resource.navigations.values()].map(({ local }) => local)]);
   const columns = header.map((title): Column => {
     const name = map.has(title) ? map.get(title) : title === '' ? undefined : (titles.get(title) ?? title);
-    return { title, name, isNested: name !== undefined && findNavigation(resource, name) !== undefined };
+    const isNested = name !== undefined && findNavigation(resource, name) !== undefined;
+    return { title, name, isNested, isKey: name !== undefined && keys.has(name) };
   });
   const names = columns.flatMap(({ name }) =>
     name === undefined ? [] : [resource.fieldAliases.get(name) ?? name],
