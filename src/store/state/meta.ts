@@ -116,6 +116,11 @@ export class Meta {
     return this.#found('countingRules');
   }
 
+  /** Whether an import left out the indexes of tables that it fills (write/writer.ts). */
+  get lacksIndexes() {
+    return this.#found('lacksIndexes') === 'true';
+  }
+
   /** The partition key of the large tables; absent where they are not partitioned. */
   get partitions(): 'OriginatingSystemID' | undefined {
     return this.#found('partitions') === undefined ? undefined : 'OriginatingSystemID';
@@ -151,6 +156,7 @@ const NAMES = {
   /** The start time of that server, if it does not report its timeline; seconds since 1970. */
   serverStart: 'server_start',
   countingRules: 'counting_rules',
+  lacksIndexes: 'lacks_indexes',
   partitions: 'partitions',
   /** The id by which a backup file is distinguished from its original. */
   file: 'file',
