@@ -627,11 +627,26 @@ test('a key that is revoked during the download: the error comes at once, and pa
 
 test('a source without a Date header cannot bound a window', async (t) => {
   const { server, replica } = await scene(t);
-  server.intercept = ({ path }) => (path === '/odata/' ? { headers: { date: '' }, body: '{}' } : undefined);
+  server.traits.dates = () => false;
   await assert.rejects(
     replica.replicate(),
     failed('refused', 'The source sends no Date header, so no window can be bounded'),
   );
+});
+
+test('single responses without a Date header do not end a run', async (t) => {
+  const { server, replica, clock } = await scene(t, 30);
+  // Every other response has no such header, that of the root never has one.
+  server.traits.dates = ({ path }, count) => path !== '/odata/' && count % 2 === 0;
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(30));
+  clock.advance(HOUR);
+  const list = server.records.get('Property') ?? [];
+  list[0] = { ...list[0], ListPrice: 5, ModificationTimestamp: clock.text() };
+  clock.advance(HOUR);
+  assert.equal(await replica.replicate(), 'done');
+  assert.equal((await replica.record('Property', keyOf(1)))?.ListPrice, 5);
+  assert.deepEqual(replica.reported('retry'), []);
 });
 
 const ROOTS: readonly [string, Reply][] = [

@@ -70,14 +70,10 @@ function syntaxError(text: string): string {
 /** The beginning of an unreadable response, quoted. */
 export const quotedText = (text: string): string => JSON.stringify(text.slice(0, QUOTED));
 
-/**
- * The time of a response on the source's clock (its Date header), in milliseconds since 1970.
- * @throws RequestFailure if there is none, because windows cannot be bounded without it
- */
-function readDate({ headers }: SourceResponse): number {
+/** The time of a response on the source's clock (its Date header), in milliseconds since 1970; undefined if it has none. */
+function dateOf({ headers }: SourceResponse): number | undefined {
   const time = Date.parse(headers.date ?? '');
-  if (!Number.isNaN(time)) return time;
-  throw new RequestFailure('refused', 'The source sends no Date header, so no window can be bounded');
+  return Number.isNaN(time) ? undefined : time;
 }
 
 /** A key in a response, where a numeric key may be a JSON number; undefined for a value that is not a key. */
@@ -89,26 +85,30 @@ export function keyFromValue(value: unknown): string | undefined {
 
 /** What a response contains in addition to its records. */
 export const factsOf = (answer: SourceResponse): Pick<KeyPage, 'serverTime' | 'weight'> => ({
-  serverTime: readDate(answer),
+  serverTime: dateOf(answer) ?? 0,
   weight: answer.text.length,
 });
 
 /** The number of attempts at a URL that a source need not have. */
 const CHEAP_ATTEMPTS = 2;
 
+/** The number of lists that are requested for the time before a source counts as one without a clock. */
+const CLOCK_REQUESTS = 3;
+
 /**
- * Requests the time of the source's clock. If the cheap URL returns no JSON, a list is requested instead.
- * @throws RequestFailure if neither responds, or the source has no clock
+ * Requests the time of the source's clock. If the cheap URL returns no JSON or no Date header, a list is requested instead. A single
+ * response may lack the header, for instance if a cache sends it.
+ * @throws RequestFailure if neither responds, or the source has no clock, without which windows cannot be bounded
  */
 export function serverClock(client: SourceClient, cheap: string, list: string): () => Promise<number> {
   // The Date of a proxy's maintenance page is that of the proxy, so the response must have the form that the source returns.
-  const read = (answer: SourceResponse): number => {
+  const read = (answer: SourceResponse): number | undefined => {
     readJson(answer);
-    return readDate(answer);
+    return dateOf(answer);
   };
   let address = cheap;
-  return async () => {
-    if (address === list) return client.get(list, read);
+  const askCheaply = async (): Promise<number | undefined> => {
+    if (address === list) return undefined;
     try {
       return await client.get(cheap, read, { attempts: CHEAP_ATTEMPTS });
     } catch (error) {
@@ -116,10 +116,19 @@ export function serverClock(client: SourceClient, cheap: string, list: string): 
       const isOfAddress =
         isDirectFailure(error) && (error.status !== undefined || error.kind === 'transient');
       if (!isOfAddress) throw error;
+      return undefined;
     }
-    const moment = await client.get(list, read);
-    address = list;
-    return moment;
+  };
+  return async () => {
+    const moment = await askCheaply();
+    if (moment !== undefined) return moment;
+    for (let asked = 0; asked < CLOCK_REQUESTS; asked++) {
+      const ofList = await client.get(list, read);
+      if (ofList === undefined) continue;
+      address = list;
+      return ofList;
+    }
+    throw new RequestFailure('refused', 'The source sends no Date header, so no window can be bounded');
   };
 }
 

@@ -87,7 +87,7 @@ interface AnyPage {
   readonly keys: readonly SourceKey[];
   /** Absent: this is the last page. */
   readonly next?: WalkPosition | undefined;
-  /** Milliseconds since 1970 on the source's clock, from its Date header. */
+  /** Milliseconds since 1970 on the source's clock, from its Date header; 0 for a response without one. */
   readonly serverTime: number;
   /** The number of records of the walk, if the source announces it. */
   readonly total?: number | undefined;

@@ -31,6 +31,8 @@ export interface Traits {
   /** Text of `$metadata`; absent: it has none. */
   metadata: string | undefined;
   token: string;
+  /** Whether a response has a Date header; otherwise the header is empty. */
+  dates: (seen: Seen, count: number) => boolean;
 }
 
 export interface ODataServer extends Loopback {
@@ -59,10 +61,14 @@ export async function odataServer(
     paths: false,
     metadata: undefined,
     token: 'secret',
+    dates: () => true,
     ...given,
   };
   const store = new Map(Object.entries(records).map(([name, list]) => [name, [...list]]));
-  const handler: Handler = (seen, count) => server.intercept(seen, count) ?? answer(server, seen);
+  const handler: Handler = (seen, count) => {
+    const reply = server.intercept(seen, count) ?? answer(server, seen);
+    return traits.dates(seen, count) ? reply : { ...reply, headers: { ...reply.headers, date: '' } };
+  };
   const loopback = await listen(scope, handler, { now: clock.now });
   const server: ODataServer = {
     ...loopback,

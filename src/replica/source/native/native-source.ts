@@ -286,10 +286,7 @@ const joinResponses = (answers: readonly NativeResponse[]): NativeResponse => ({
   total: undefined,
 });
 
-/**
- * Reads the results in the native envelope. Reads the results in the native envelope.
- * @throws RequestFailure `transient` for a response in another formatat
- */
+/** Reads the results in the native envelope. @throws RequestFailure `transient` for a response in another format */
 export function readResults(answer: SourceResponse): NativeResponse {
   const { D: content } = readJson(answer);
   if (!isObject(content) || !Array.isArray(content.Results)) {
