@@ -17,8 +17,14 @@ export const PROBES: ReadonlySet<string | null> = new Set(['1', '5']);
 
 /** What the server can do and how it does it. A test may change all of it while the server runs. */
 export interface Traits {
-  /** Form of its links to the next page: absolute, with an offset, relative, its query alone, with another host, or none. */
-  links: 'absolute' | 'offset' | 'relative' | 'query' | 'none' | { readonly origin: string };
+  /** Form of its links to the next page: absolute, with an offset, relative, its query alone, with another host or path, or none. */
+  links:
+    | 'absolute'
+    | 'offset'
+    | 'relative'
+    | 'query'
+    | 'none'
+    | { readonly origin?: string; readonly path?: string };
   /** The meaning of `$top`. */
   top: 'page' | 'total';
   /** Its largest page. */
@@ -175,7 +181,8 @@ function linkTo(server: ODataServer, { path, query }: Seen, place: number, left:
   const target = `${path.replace('/odata/', '')}?${next}`;
   if (links === 'relative') return target;
   if (links === 'query') return `?${next}`;
-  return `${typeof links === 'string' ? server.origin : links.origin}/odata/${target}`;
+  const { origin = server.origin, path: root = '/odata/' } = typeof links === 'string' ? {} : links;
+  return `${origin}${root}${target}`;
 }
 
 type Term = (record: Json) => boolean;

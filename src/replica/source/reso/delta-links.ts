@@ -10,7 +10,7 @@ import { isTooLarge, isUnsupported, RequestFailure, stopped } from '../../http/f
 import { SeenTexts } from '../loop-guard.ts';
 import { keyFromValue } from '../response.ts';
 import type { ChangeFeed, FeedReport, ReportedChange, SourceItem } from '../source.ts';
-import { deltaLinkOf, type ListResponse, nextLinkOf, readList } from './lists.ts';
+import { deltaLinkOf, type ListResponse, nextLinkOf, type PageReader } from './lists.ts';
 import { withOptions } from './urls.ts';
 
 /** The preferred number of entries on a page, which the source may ignore. */
@@ -23,6 +23,7 @@ const DEAD: ReadonlySet<unknown> = new Set([400, 404, 410]);
 
 interface DeltaOptions {
   readonly client: SourceClient;
+  readonly readPage: PageReader;
   readonly root: string;
   readonly clock: Clock;
   /** Milliseconds between two rounds of requests while nothing changes. A round has one request per collection. */
@@ -49,9 +50,9 @@ function parseLinks(position: string): Links | undefined {
   return links.length === 0 ? undefined : new Map(links);
 }
 
-export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): ChangeFeed {
-  const ask = (url: string, preference: string): Promise<ListResponse> =>
-    client.get(url, readList, {
+export function deltaFeed({ client, readPage, root, clock, every, ...of }: DeltaOptions): ChangeFeed {
+  const ask = (collection: string, url: string, preference: string): Promise<ListResponse> =>
+    readPage(client.resolve(url), `${root}${collection}`, {
       attempts: ATTEMPTS,
       headers: { prefer: preference, 'odata-maxversion': '4.01' },
     });
@@ -59,13 +60,15 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
   /** Requests a link whose delta begins now, without a walk; undefined if the source returns none. */
   async function requestNewLink(collection: string): Promise<string | undefined> {
     const url = withOptions(`${root}${collection}`, ['$top=0', ...of.optionsOf(collection)]);
-    return unlessUnsupported(async () => deltaLinkOf(await ask(url, 'odata.track-changes'), root));
+    return unlessUnsupported(async () =>
+      deltaLinkOf(await ask(collection, url, 'odata.track-changes'), root),
+    );
   }
 
   /** The link, if it is still valid; otherwise undefined. */
-  async function linkIfAlive(link: string): Promise<string | undefined> {
+  async function linkIfAlive(collection: string, link: string): Promise<string | undefined> {
     return unlessUnsupported(async () => {
-      await ask(link, `odata.maxpagesize=${PAGE}`);
+      await ask(collection, link, `odata.maxpagesize=${PAGE}`);
       return link;
     });
   }
@@ -83,7 +86,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
       const moment = asOf();
       let answer: ListResponse;
       try {
-        answer = await ask(client.resolve(url), `odata.maxpagesize=${size}`);
+        answer = await ask(collection, url, `odata.maxpagesize=${size}`);
       } catch (error) {
         if (!isTooLarge(error) || size === 1) throw error;
         size = Math.ceil(size / 4);
@@ -135,7 +138,8 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
       for (const collection of collections) {
         const known = walked[collection];
         const link =
-          (await requestNewLink(collection)) ?? (known === undefined ? undefined : await linkIfAlive(known));
+          (await requestNewLink(collection)) ??
+          (known === undefined ? undefined : await linkIfAlive(collection, known));
         if (link !== undefined) links.set(collection, link);
       }
       if (links.size === 0) throw new RequestFailure('rejected', 'The source returned no delta links');

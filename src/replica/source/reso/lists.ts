@@ -1,8 +1,8 @@
 /** Collections in responses of a RESO server: single pages, and short lists that are read completely. */
 import { REPEATED } from '../../../records/exact-json.ts';
 import type { JsonObject } from '../../../shared/json.ts';
-import type { SourceResponse } from '../../http/client.ts';
-import { RequestFailure } from '../../http/failure.ts';
+import type { SourceClient, SourceResponse } from '../../http/client.ts';
+import { isDirectFailure, RequestFailure } from '../../http/failure.ts';
 import { SeenTexts } from '../loop-guard.ts';
 import { factsOf, faultWith200, readJson } from '../response.ts';
 import type { KeyPage } from '../source.ts';
@@ -60,6 +60,46 @@ function absolute(link: unknown, url: string, root: string): string | undefined 
   const base = link.startsWith('?') ? url : root;
   if (URL.canParse(link, base)) return new URL(link, base).href;
   throw new RequestFailure('rejected', `The source links to ${link}, which is not a URL`);
+}
+
+/** Requests a page of a collection at a URL, which may be a link. @param collection the URL of the collection, without options */
+export type PageReader = (
+  url: string,
+  collection: string,
+  options: Parameters<SourceClient['get']>[2],
+) => Promise<ListResponse>;
+
+/** Statuses with which a proxy responds to a path that it does not forward. */
+const NOT_FORWARDED: ReadonlySet<unknown> = new Set([403, 404]);
+
+/**
+ * Reads pages. A server behind a proxy that removes a prefix of the path does not know its public path: if its links lead nowhere,
+ * they are followed at the path of the collection.
+ */
+export function pageReader(client: SourceClient): PageReader {
+  /** Whether links outside of the collection are right; undefined before one was followed. */
+  let areRight: boolean | undefined;
+  return async (url, collection, options) => {
+    const [given, known] = [new URL(url), new URL(collection)];
+    const name = known.pathname.slice(known.pathname.lastIndexOf('/'));
+    const isElsewhere = given.pathname !== known.pathname && given.pathname.endsWith(name);
+    const there = `${known.href}${given.search}`;
+    if (!isElsewhere || areRight !== undefined) {
+      return client.get(isElsewhere && areRight === false ? there : url, readList, options);
+    }
+    try {
+      const page = await client.get(url, readList, options);
+      areRight = true;
+      return page;
+    } catch (error) {
+      if (!isDirectFailure(error) || !NOT_FORWARDED.has(error.status)) throw error;
+      const page = await client.get(there, readList, options).catch((other: unknown) => {
+        throw isDirectFailure(other) && NOT_FORWARDED.has(other.status) ? error : other;
+      });
+      areRight = false;
+      return page;
+    }
+  };
 }
 
 /** More than the sub-resources of one kind of any listing, and more than the keys of one request. */

@@ -37,7 +37,7 @@ import type {
 } from '../source.ts';
 import { deltaFeed } from './delta-links.ts';
 import { entityEventFeed } from './entity-events.ts';
-import { deltaLinkOf, type ListResponse, nextLinkOf, readList, ShortList } from './lists.ts';
+import { deltaLinkOf, type ListResponse, nextLinkOf, pageReader, readList, ShortList } from './lists.ts';
 import { offsetOfLink, rowsAfter, rowsBefore, withOverlap } from './offsets.ts';
 import {
   childAddress,
@@ -89,6 +89,7 @@ export function resoSource(options: ResoSourceOptions): Source {
   const isExpanded = (name: string): boolean =>
     name === 'Property' && capabilities.children === 'expanded' && expansions.length > 0;
   const expand = (name: string): string[] => (isExpanded(name) ? [`$expand=${expansions.join(',')}`] : []);
+  const readPage = pageReader(client);
   let refusesTracking = false;
   const selectKey = (name: string): string => `$select=${resourceOf(name).key}`;
   const counted = counts ? ['$count=true'] : [];
@@ -104,7 +105,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     const usual = [`odata.maxpagesize=${request.size}`, 'omit-values=nulls'];
     const headers = { prefer: [...usual, ...preferences].join(', ') };
     const url = addressOf(`${root}${resource}`, query, request);
-    return client.get(url, readList, { headers, attempts: request.attempts });
+    return readPage(url, `${root}${resource}`, { headers, attempts: request.attempts });
   }
 
   function addressOf(collection: string, query: readonly string[], { position, size }: PageRequest): string {
@@ -210,6 +211,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       ...(capabilities.isPlat ? [eventFeed(client, root)] : []),
       deltaFeed({
         client,
+        readPage,
         root,
         clock: client.clock,
         every: options.deltasEvery,
@@ -393,7 +395,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     let serverTime = 0;
     let weight = 0;
     for (let url: string | undefined = first; url !== undefined; ) {
-      const answer: ListResponse = await client.get(url, readList, { attempts });
+      const answer = await readPage(url, first, { attempts });
       const { values, facts } = answer;
       serverTime = facts.serverTime;
       weight += facts.weight;

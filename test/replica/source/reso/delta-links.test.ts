@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestFailure } from '../../../../src/replica/http/failure.ts';
 import { deltaFeed, readEntry } from '../../../../src/replica/source/reso/delta-links.ts';
+import { pageReader } from '../../../../src/replica/source/reso/lists.ts';
 import type { ChangeFeed, FeedReport } from '../../../../src/replica/source/source.ts';
 import { listing } from '../../../support/builders.ts';
 import { testClock } from '../../../support/clock.ts';
@@ -69,6 +70,7 @@ function scripted(
   });
   const feed = deltaFeed({
     client,
+    readPage: pageReader(client),
     root: ROOT,
     clock,
     every: (collections) => 1000 * collections,
@@ -192,6 +194,21 @@ test('changes are reported page by page with their records; a new link is stored
   ]);
   assert.deepEqual(events.slice(61), [position('quiet0'), position('quiet60'), position('quiet60')]);
   assert.deepEqual(slept.slice(0, 2), [1000, 1000]);
+});
+
+test('a delta link without the prefix of the path that a proxy removes is followed at the path of its collection', async (t) => {
+  const { origin } = new URL(ROOT);
+  const { feed, asked } = scripted(t, (path) =>
+    path.startsWith('http')
+      ? { status: 404 }
+      : { body: { value: [], '@odata.deltaLink': `${origin}/Property?$deltatoken=${asked.length}` } },
+  );
+  await reportsOf(feed, { Property: `${origin}/Property?$deltatoken=0` }, 2);
+  assert.deepEqual(asked.slice(0, 3), [
+    `${origin}/Property?$deltatoken=0 odata.maxpagesize=1000`,
+    'Property?$deltatoken=0 odata.maxpagesize=1000',
+    'Property?$deltatoken=2 odata.maxpagesize=1000',
+  ]);
 });
 
 test('if the source is not plat, changes are reported without the record', async (t) => {

@@ -68,6 +68,22 @@ const SERVERS: readonly Server[] = [
     abilities: [FOREIGN, COPIES, LINKS, NO_COUNTS, 'sub-resources arrive with the listings (Media)', WINDOWS],
   },
   {
+    name: 'links without the prefix of the path that a proxy removes',
+    traits: { links: { path: '/' }, top: 'page', page: 4, expands: ['Media'] },
+    abilities: [FOREIGN, COPIES, LINKS, NO_COUNTS, 'sub-resources arrive with the listings (Media)', WINDOWS],
+  },
+  {
+    name: 'links to another host and path, behind a proxy',
+    traits: {
+      links: { origin: 'https://internal.example:8443', path: '/api/v2/feed/' },
+      top: 'total',
+      page: 4,
+      counts: true,
+      expands: ['Media'],
+    },
+    abilities: [FOREIGN, COPIES, LINKS, COUNTS, 'sub-resources arrive with the listings (Media)', WINDOWS],
+  },
+  {
     name: 'no links, no expansion, no count: $skip, and collections listing by listing',
     traits: { links: 'none', top: 'page', page: 4, paths: true },
     abilities: [
