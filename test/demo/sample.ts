@@ -5,14 +5,14 @@ import { type ImportRecord, textOf } from '../../packages/demo/src/records.ts';
 /** One market for several tests. */
 export const SIZE = 2000;
 const market = makeMarket({ seed: 20260601, listings: SIZE });
-export const listings = Array.from({ length: SIZE }, (_, serial) => market.listing(serial));
-export const members = new Map(
+export const listings: ImportRecord[] = Array.from({ length: SIZE }, (_, serial) => market.listing(serial));
+export const members: ReadonlyMap<string, ImportRecord> = new Map(
   Array.from({ length: market.members }, (_, serial) => market.member(serial)).map((member) => [
     String(member.MemberKey),
     member,
   ]),
 );
-export const offices = new Map(
+export const offices: ReadonlyMap<string, ImportRecord> = new Map(
   Array.from({ length: market.offices }, (_, serial) => market.office(serial)).map((office) => [
     String(office.OfficeKey),
     office,
