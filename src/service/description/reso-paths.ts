@@ -200,7 +200,7 @@ const KINDS: Readonly<
     const related = set.navigations.map(({ name: navigation, target, collection }) => {
       const record = ref('schemas', target);
       const given = get({
-        id: ['get', name, navigation],
+        id: ['related', name, navigation],
         summary: `Retrieve ${navigation} of a record of ${name}`,
         parameters: [key],
         options: collection ? OPTIONS_BY_PATH.children : OPTIONS_BY_PATH.record,
@@ -245,7 +245,7 @@ const KINDS: Readonly<
     const { path, key } = recordPath(set, root);
     return {
       [`${path}/${CUSTOM_FIELDS}`]: get({
-        id: ['get', name, CUSTOM_FIELDS],
+        id: ['related', name, CUSTOM_FIELDS],
         summary: `Retrieve the custom fields of a record of ${name}, with its key, as a list of one element`,
         parameters: [key],
         options: OPTIONS_BY_PATH.custom,

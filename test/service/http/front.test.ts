@@ -217,7 +217,8 @@ test('the description of each surface is valid OpenAPI 3.1, with and without a t
       assert.deepEqual(described.servers, [{ url: addresses[surface] }]);
       const ids = Object.values(described.paths)
         .flatMap(Object.values)
-        .map(({ operationId }) => operationId);
+        // Generators of clients drop separators: get_PropertyRooms and get_Property_Rooms became one name.
+        .map(({ operationId }) => operationId.replaceAll(/[^a-z]/gi, '').toLowerCase());
       assert.equal(new Set(ids).size, ids.length);
     }
   }
