@@ -70,7 +70,8 @@ test('stdout has one line per surface; keys are created, listed with their use, 
   );
   const operator = await at.run(['key', 'create', '--store', 'm.db', '--name', 'O', '--kind', 'admin']);
   assert.match(operator.out, /^plat_[\w-]{43}\n$/);
-  const hint = 'Log in with it at the console, at the address that "plat serve" prints.\n';
+  const hint =
+    'Log in with it at the console, at the address that "plat serve" prints. It sees everything, whatever its role.\n';
   assert.equal(operator.err, hint);
   const past = await at.run([
     ...['key', 'create', '--store', 'm.db', '--name', 'P', '--expires', '2020-01-01'],

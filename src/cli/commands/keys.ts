@@ -9,7 +9,8 @@ import { print, printSecret, table } from '../output.ts';
 import { defineStoreAction, idCommand } from '../store-command.ts';
 import { reportLines } from '../terminal.ts';
 
-const CONSOLE_HINT = 'Log in with it at the console, at the address that "plat serve" prints.';
+const CONSOLE_HINT =
+  'Log in with it at the console, at the address that "plat serve" prints. It sees everything, whatever its role.';
 
 export function defineKeys(key: Command): void {
   const ofNew = [

@@ -56,6 +56,14 @@ async function faultsAt(page: Page, look: string, rule?: string): Promise<string
   const faults = await axe(page, rule);
   const wider = await overhang(page);
   if (wider > 0) faults.push(`the page is ${wider} pixels wider than its window`);
+  const buttons = await page
+    .locator('.top button:visible')
+    .evaluateAll((all) =>
+      all
+        .filter((one) => one.scrollWidth > one.clientWidth || one.clientHeight > 48)
+        .map((one) => `the button "${one.textContent}" does not fit its text in one line`),
+    );
+  faults.push(...buttons);
   return faults.map((fault) => `${look}: ${fault}`);
 }
 

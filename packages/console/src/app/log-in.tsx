@@ -49,7 +49,8 @@ export function LogInPage({ hasEnded }: { readonly hasEnded: boolean }) {
             aria-describedby="token-help"
           />
           <p id="token-help" class="hint">
-            <code>plat demo</code> prints one. For your own store: <code>plat key create --kind admin</code>
+            <code>plat demo</code> prints one. For your own store:{' '}
+            <code>plat key create --store STORE --name NAME --kind admin</code>
           </p>
           {problem === undefined ? null : (
             <p class="problem" role="alert">

@@ -117,7 +117,9 @@ function Wishes({ done }: { readonly done: (made: Made) => void }) {
           ))}
         </select>
         <p id="key-role-help" class="hint">
-          Which listings and fields it sees; private sees all
+          {kind === 'admin'
+            ? 'Without effect: an operator sees everything'
+            : 'Which listings and fields it sees; private sees all'}
         </p>
       </div>
       <KeySystems isNeeded={kind === 'floorplans'} />
