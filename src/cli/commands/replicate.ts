@@ -143,13 +143,16 @@ export function defineReplicate(command: Command): void {
     };
     // The usage of the token in all attempts to reach the source, until there is a store.
     const usage = new InMemoryUsage();
+    let contact: ReplicateOptions['contact'];
     const open = (): Promise<Store> =>
       openConfigured(settings.store, {
         create: settings.create,
         base,
         config,
         cacheMegabytes: CACHE_MEGABYTES,
-        beforeCreation: ({ dictionary }) => contactSource(source, dictionary, usage),
+        beforeCreation: async ({ dictionary }) => {
+          contact = await contactSource(source, dictionary, usage);
+        },
         allowClockJump: settings.allowClockJump,
       });
     const admin = isWatching ? await watchAdmin(sourceName(given), settings) : undefined;
@@ -173,6 +176,7 @@ export function defineReplicate(command: Command): void {
       await usage.moveTo(store.checkpoints);
       const options: ReplicateOptions = {
         ...source,
+        contact,
         store,
         ...(settings.media === 'files'
           ? {

@@ -19,6 +19,7 @@ import { tokenSourceOf } from '../http/token-source.ts';
 import { MediaFolder } from '../media/media-folder.ts';
 import { discoverNative } from '../source/native/discover.ts';
 import { discoverReso } from '../source/reso/discover.ts';
+import type { Discovered } from '../source/response.ts';
 import { describeCapabilities, resourcesIn, type Source } from '../source/source.ts';
 import { compareFingerprint, confirmClock } from './cycle.ts';
 import { assertNewFeed, explainFirstContact, identityToStore } from './first-contact.ts';
@@ -108,7 +109,7 @@ async function discover(
   options: ContactOptions,
   dictionary: Dictionary,
   client: SourceClient,
-): Promise<Source> {
+): Promise<Discovered> {
   const { windowField, customFields = false, resources = DEFAULT_RESOURCES } = options;
   mustBeCopyable(resources, dictionary);
   const root = rootOf(options.from).href;
@@ -142,19 +143,21 @@ function mustBeCopyable(resources: readonly string[], dictionary: Dictionary): v
 /** Like `discover`, for the source of a copy in a store. */
 async function rediscover(options: SessionOptions): Promise<Source> {
   const { dictionary } = await options.store.model();
-  return discover(options, dictionary, clientOf(options, options.store.checkpoints));
+  const client = clientOf(options, options.store.checkpoints);
+  return (await discover(options, dictionary, client))(client);
 }
 
-/** Determines the capabilities of a source at the first contact, when its address may be wrong. */
+/** Determines the capabilities of a source at the first contact, when its address may be wrong, unless that has just been done. */
 async function discoverNew(
   options: ContactOptions,
   dictionary: Dictionary,
   kept: UsageStore,
-): Promise<Source> {
+): Promise<{ readonly discovered: Discovered; readonly feed: Source }> {
   // A watch does not give up after a few attempts.
   const client = clientOf(options, kept, DEFAULT_BACKOFF, options.watch === true ? undefined : FIRST_CONTACT);
   try {
-    return await discover(options, dictionary, client);
+    const discovered = options.contact?.take() ?? (await discover(options, dictionary, client));
+    return { discovered, feed: discovered(client) };
   } catch (error) {
     throw await explainFirstContact(error, options, client);
   }
@@ -170,11 +173,19 @@ export async function contactSource(
   options: Omit<ReplicateOptions, 'store'>,
   dictionary: Dictionary,
   use: UsageStore,
-): Promise<void> {
+): Promise<NonNullable<ReplicateOptions['contact']>> {
   const { environment, close } = environmentOf(options.environment);
   try {
-    const feed = await discoverNew(sessionOf(options, environment), dictionary, use);
+    const { discovered, feed } = await discoverNew(sessionOf(options, environment), dictionary, use);
     mustHaveWindowField(feed, options.windowField);
+    let found: Discovered | undefined = discovered;
+    return {
+      take: () => {
+        const taken = found;
+        found = undefined;
+        return taken;
+      },
+    };
   } finally {
     await close();
   }
@@ -190,7 +201,7 @@ export async function openCopy(options: SessionOptions, { name, lease }: Acquire
     pageSizes.getOrInsertComputed(collection, () => new PageSize(options.pageSize ?? PAGE_SIZE, report));
   const feed = await (identity === undefined
     ? rediscover(options)
-    : discoverNew(options, (await store.model()).dictionary, store.checkpoints));
+    : discoverNew(options, (await store.model()).dictionary, store.checkpoints).then((found) => found.feed));
   mustHaveWindowField(feed, options.windowField);
   if (identity !== undefined && checkpoint.get('identity') === undefined && !force) {
     await assertNewFeed(store, { name, identity: identity.identity, feed });
@@ -291,7 +302,8 @@ export async function querySource<T>(
   const settings = { drift: 'discard', alsoWindow, purgeShare: PURGE_SHARE, force: false } as const;
   try {
     const { dictionary } = await store.model();
-    const feed = await discover(session, dictionary, clientOf(session, store.checkpoints, SHORT_BACKOFF));
+    const client = clientOf(session, store.checkpoints, SHORT_BACKOFF);
+    const feed = (await discover(session, dictionary, client))(client);
     const sizeOf = (): PageSize => size;
     return await work({ name, feed, store, checkpoint, environment, settings, report, signal, sizeOf });
   } finally {

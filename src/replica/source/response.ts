@@ -6,7 +6,7 @@ import { messageOf } from '../../shared/error-code.ts';
 import { isObject, type JsonObject, LongNumber } from '../../shared/json.ts';
 import type { SourceClient, SourceResponse } from '../http/client.ts';
 import { isDirectFailure, RequestFailure } from '../http/failure.ts';
-import type { Capabilities, ForeignField, KeyPage, SourceFingerprints } from './source.ts';
+import type { Capabilities, ForeignField, KeyPage, Source, SourceFingerprints } from './source.ts';
 
 /** What is needed to determine the capabilities of a source. */
 export interface DiscoveryOptions {
@@ -18,6 +18,9 @@ export interface DiscoveryOptions {
   /** The window field; undefined: the source's own timestamp if it has one, otherwise ModificationTimestamp. */
   readonly windowField: string | undefined;
 }
+
+/** A source whose capabilities are known, and which is queried through a client: that of the discovery, or a later one. */
+export type Discovered = (client: SourceClient) => Source;
 
 /** What a source needs, once its capabilities are known. */
 export interface SourceOptions extends Pick<DiscoveryOptions, 'client' | 'root' | 'dictionary'> {

@@ -9,6 +9,7 @@ import { testClock } from '../../support/clock.ts';
 import type { Json } from '../../support/world.ts';
 import { keyOf, keysUpTo, listings, take } from '../support/feed.ts';
 import { json } from '../support/loopback.ts';
+import { nativeServer } from '../support/native-server.ts';
 import { metadataOf, odataServer } from '../support/odata-server.ts';
 
 /** Commands use the real clock. */
@@ -121,6 +122,29 @@ test('a resource that the source does not have is an error if it was requested, 
   assert.equal(derived.code, 2);
   assert.match(derived.err, /The store fills Lookup itself, from its records and the dictionary\./);
 });
+
+for (const [kind, asked] of [
+  ['reso', /\$metadata|\$top=1\b/],
+  ['native', /fields|_select=ListingKey$/],
+] as const) {
+  test(`a new replica asks its source once for what it can do (${kind})`, async (t) => {
+    const clock = now();
+    const server =
+      kind === 'reso'
+        ? await odataServer(t, clock, { Property: listings(3, clock) }, { expands: ['Media'] })
+        : await nativeServer(t, clock, listings(3, clock));
+    const at = place(t);
+    const source = ['--from', server.root, '--interface', kind, '--token', 'secret', '--store', 'r.db'];
+    const probes = (): string[] => server.seen.map(({ url }) => url).filter((url) => asked.test(url));
+    await at.done(['replicate', ...source, '--resources', 'Property']);
+    assert.ok(probes().length >= 3, probes().join());
+    assert.equal(new Set(probes()).size, probes().length, probes().join());
+    const first = probes();
+    // A later run asks again: the source may have changed.
+    await at.done(['replicate', ...source, '--resources', 'Property']);
+    assert.deepEqual(probes(), [...first, ...first]);
+  });
+}
 
 test('metadata without entity sets is an error, not an empty copy', async (t) => {
   const clock = now();

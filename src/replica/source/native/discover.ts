@@ -4,6 +4,7 @@ import { isObject } from '../../../shared/json.ts';
 import type { SourceClient, SourceResponse } from '../../http/client.ts';
 import { isTooLarge, RequestFailure } from '../../http/failure.ts';
 import {
+  type Discovered,
   type DiscoveryOptions,
   fingerprintsOf,
   isFromPlat,
@@ -11,7 +12,7 @@ import {
   readPlatHeaders,
   type SourceFacts,
 } from '../response.ts';
-import { ACCOUNTS, type Capabilities, type ForeignField, isForeign, type Source } from '../source.ts';
+import { ACCOUNTS, type Capabilities, type ForeignField, isForeign } from '../source.ts';
 import { CustomNames, declaredFields, listedFields } from './native-json.ts';
 import { nativeSource, readResults } from './native-source.ts';
 
@@ -20,7 +21,7 @@ interface DiscoverNativeOptions extends DiscoveryOptions {
   readonly customFields: boolean;
 }
 
-export async function discoverNative(options: DiscoverNativeOptions): Promise<Source> {
+export async function discoverNative(options: DiscoverNativeOptions): Promise<Discovered> {
   const { client, root, dictionary, resources, customFields } = options;
   // Any listing is sufficient. Only its key is selected, so that the response is not too large to be read.
   const probe = `${root}listings?_limit=1&_select=ListingKey`;
@@ -31,11 +32,11 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
   // A plat source that is itself a replica has timestamps of its own, in addition to those of its source.
   const found = await readFields(client, root);
   const isReplica = found.fields?.includes(REPLICA_TIMESTAMP) === true;
-  const askCustom = async (): Promise<ForeignField[]> =>
+  const askCustom = async (client: SourceClient): Promise<ForeignField[]> =>
     customFields
       ? client.get(`${root}customfields`, (answer) => declaredFields(readResults(answer).results))
       : [];
-  const custom = await askCustom();
+  const custom = await askCustom(client);
   const listing = dictionary.resources.get('Property');
   const capabilities: Capabilities = {
     interface: 'native',
@@ -53,16 +54,17 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
       name === 'Property' ? [name] : name === 'Member' ? [ACCOUNTS] : [],
     ),
   };
-  return nativeSource({
-    client,
-    root,
-    capabilities,
-    foreignFields: custom.filter(({ name }) => listing !== undefined && isForeign(listing, name)),
-    dictionary,
-    customNames: new CustomNames(custom, askCustom),
-    discovered: fingerprintsOf(found),
-    shown: async () => fingerprintsOf(await readFields(client, root)),
-  });
+  return (client) =>
+    nativeSource({
+      client,
+      root,
+      capabilities,
+      foreignFields: custom.filter(({ name }) => listing !== undefined && isForeign(listing, name)),
+      dictionary,
+      customNames: new CustomNames(custom, () => askCustom(client)),
+      discovered: fingerprintsOf(found),
+      shown: async () => fingerprintsOf(await readFields(client, root)),
+    });
 }
 
 /** Reads the standard and custom fields that the source lists. A source that lists none is assumed never to change them. */

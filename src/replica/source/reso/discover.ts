@@ -11,6 +11,7 @@ import {
   RequestFailure,
 } from '../../http/failure.ts';
 import {
+  type Discovered,
   type DiscoveryOptions,
   fingerprintsOf,
   isFromPlat,
@@ -21,7 +22,7 @@ import {
   readPlatHeaders,
   type SourceFacts,
 } from '../response.ts';
-import type { Capabilities, Source } from '../source.ts';
+import type { Capabilities } from '../source.ts';
 import { nextLinkOf, readListPage } from './lists.ts';
 import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';
 import { offsetOfLink } from './offsets.ts';
@@ -48,7 +49,7 @@ const PLAT_DELTA_INTERVAL = 200;
 /** The collections of a listing by their names in the specification (4.2), for a source without metadata. */
 const SPECIFIED = NAMES_OF_COLLECTIONS.map(([navigation = '', specified = navigation]) => specified);
 
-export async function discoverReso(options: DiscoverResoOptions): Promise<Source> {
+export async function discoverReso(options: DiscoverResoOptions): Promise<Discovered> {
   const { client, root, dictionary, resources } = options;
   const found = await readMetadata(client, root);
   const { metadata } = found;
@@ -82,28 +83,29 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Source
     lacking,
     ...access,
   };
-  return resoSource({
-    client,
-    root,
-    capabilities,
-    dictionary,
-    foreignFields: metadata === undefined ? [] : foreignFields(metadata, dictionary),
-    topMeans: probe.topMeans,
-    discovered: fingerprintsOf(found),
-    shown: async () => fingerprintsOf(await readMetadata(client, root)),
-    pollEvery: metadata?.entitySets.has('EntityEvent')
-      ? Math.max(options.pollPace, options.pollEvery ?? (probe.isPlat ? PLAT_POLL_INTERVAL : POLL_INTERVAL))
-      : undefined,
-    deltasEvery: (collections) =>
-      Math.max(
-        options.pollPace * collections,
-        options.pollEvery ??
-          (probe.isPlat ? Math.max(PLAT_POLL_INTERVAL, PLAT_DELTA_INTERVAL * collections) : POLL_INTERVAL),
-      ),
-    // Not every resource of a source need have the source's own timestamp.
-    windowField: (name) =>
-      typeOf(metadata, name)?.properties.has(windowField) === false ? 'ModificationTimestamp' : windowField,
-  });
+  return (client) =>
+    resoSource({
+      client,
+      root,
+      capabilities,
+      dictionary,
+      foreignFields: metadata === undefined ? [] : foreignFields(metadata, dictionary),
+      topMeans: probe.topMeans,
+      discovered: fingerprintsOf(found),
+      shown: async () => fingerprintsOf(await readMetadata(client, root)),
+      pollEvery: metadata?.entitySets.has('EntityEvent')
+        ? Math.max(options.pollPace, options.pollEvery ?? (probe.isPlat ? PLAT_POLL_INTERVAL : POLL_INTERVAL))
+        : undefined,
+      deltasEvery: (collections) =>
+        Math.max(
+          options.pollPace * collections,
+          options.pollEvery ??
+            (probe.isPlat ? Math.max(PLAT_POLL_INTERVAL, PLAT_DELTA_INTERVAL * collections) : POLL_INTERVAL),
+        ),
+      // Not every resource of a source need have the source's own timestamp.
+      windowField: (name) =>
+        typeOf(metadata, name)?.properties.has(windowField) === false ? 'ModificationTimestamp' : windowField,
+    });
 }
 
 /**
