@@ -90,8 +90,6 @@ function storeOn<S extends WriteSession>(
     startDay: () => exclusively(() => writer.startDay(DAY_PATIENCE)),
   });
   const model = (): Promise<StoreModel> => live.current();
-  /** In whole milliseconds: the clock of a server has fractions. */
-  const moment = (): number => Math.floor(engine.now());
   const locked = <T>(work: (session: S) => Promise<T>, options?: LockOptions): Promise<T> =>
     exclusively(() => engine.writing.underLock(work, options));
   const runWrite = (work: (model: StoreModel) => Promise<Written>): Promise<WriteReport> =>
@@ -232,7 +230,7 @@ function storeOn<S extends WriteSession>(
     fileFaults: async () => checkFile(await model(), engine),
     async mendFile() {
       for (const step of engine.mendFile(await model())) await locked(step, { isLong: true });
-      await locked((session) => logEverything(session, moment()));
+      await locked((session) => logEverything(session, engine.now()));
     },
     rewrite: (resource, keys) =>
       exclusively(async () => {
@@ -251,8 +249,8 @@ function storeOn<S extends WriteSession>(
         await locked(
           async (session) => {
             for (const statement of statements) await session.run(statement);
-            await logMissing(session, layout, moment());
-            await logEverything(session, moment(), resource);
+            await logMissing(session, layout, engine.now());
+            await logEverything(session, engine.now(), resource);
             if (isViewWrong) await engine.makeView(session, current, layout);
           },
           { isLong: true },

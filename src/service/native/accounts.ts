@@ -66,6 +66,12 @@ export function accountsOfOffice(request: RoutedExchange, office: string): Promi
   return accountPage(request, understood);
 }
 
+/** What was requested, which is the same for both kinds. @throws PlatError `resourceUnknown` if the key sees neither kind */
+function askedOf([first]: readonly BoundAccounts[]): NativeRequest {
+  if (first === undefined) throw platError('resourceUnknown', { name: 'accounts' });
+  return first.asked;
+}
+
 const equals = (field: Field, value: string): Comparison => ({
   kind: 'compare',
   operator: 'eq',
@@ -75,8 +81,7 @@ const equals = (field: Field, value: string): Comparison => ({
 
 async function accountPage(request: RoutedExchange, understood: readonly BoundAccounts[]): Promise<Reply> {
   const { context, exchange } = request;
-  const asked = understood[0]?.asked;
-  if (asked === undefined) throw platError('resourceUnknown', { name: 'accounts' });
+  const asked = askedOf(understood);
   exchange.timings.start('store');
   const narrowed = await Promise.all(understood.map((each) => applyFilter(request, each)));
   const sources = narrowed.map(({ source }) => source);
@@ -114,6 +119,7 @@ const freshness = (narrowed: readonly FilteredSource[]): PageAnswer['index'] => 
 /** `/v1/accounts/<key>`. If both kinds have the key, the Member is returned. */
 export async function account(request: RoutedExchange, key: string): Promise<Reply> {
   const understood = bindAccounts(request);
+  const asked = askedOf(understood);
   request.exchange.timings.start('store');
   const sources = understood.map(({ type }) => {
     const source = sourceOf(request, type, {});
@@ -121,10 +127,7 @@ export async function account(request: RoutedExchange, key: string): Promise<Rep
     return { ...source, query: { ...source.query, filter } };
   });
   const [found] = await readAccounts(request, sources, 0, 1);
-  const asked = understood[0]?.asked;
-  if (found === undefined || asked === undefined) {
-    throw platError('recordNotFound', { resource: 'account' });
-  }
+  if (found === undefined) throw platError('recordNotFound', { resource: 'account' });
   return taggedResult(request, accountText(found, selectedOf(asked)));
 }
 

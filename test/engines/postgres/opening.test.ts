@@ -51,6 +51,33 @@ test('a store on a server does not record the clock of a process', async (t) => 
   }
 });
 
+test('a new epoch that begins by the clock of a server leaves a store that promises horizons', async (t) => {
+  const address = await database(t);
+  const store = await opened(t, address, { create: 'authority' });
+  const now = await store.now();
+  assert.equal(now, Math.floor(now), 'a moment in whole milliseconds');
+  await store.beginEpoch({ notBefore: now });
+  assert.ok((await store.horizon()).settled >= now);
+});
+
+test('a promise with a fraction of a millisecond, which earlier versions stored, is no obstacle', async (t) => {
+  const address = await database(t);
+  const store = await opened(t, address, { create: 'authority' });
+  const ask = (): Promise<void> =>
+    runOn(
+      address,
+      `UPDATE plat.plat_meta SET value = '1795925186699.2092' WHERE name = 'settled'`,
+      `INSERT INTO plat.plat_meta VALUES ('asked', '1795925186700') ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    );
+  await store.horizon();
+  await ask();
+  const { settled } = await store.horizon();
+  assert.ok(settled >= 1_795_925_186_699);
+  await ask();
+  const { stamp } = await operations(store, testClock()).write('Property', listing('A'));
+  assert.ok(Date.parse(stamp) >= 1_795_925_186_699);
+});
+
 test('many processes that create the same store at once create one', async (t) => {
   const address = await database(t);
   const stores = await Promise.all(

@@ -34,6 +34,13 @@ const service = await startTestService(
     settings: { declarations: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS } },
     fill: async (world) => {
       await fillMarket(world);
+      await world.store.configure(({ access, ...settings }) => ({
+        ...settings,
+        access: {
+          ...access,
+          roles: [...access.roles, { name: 'listings', classes: 'all', resources: { Property: '' } }],
+        },
+      }));
       for (const [key, north] of Object.entries(PLACES)) {
         await world.write(
           'Property',
@@ -345,5 +352,12 @@ test('HEAD gets the response of GET without a body', async () => {
       [head.status, head.text, head.headers['content-type']],
       [200, '', whole.headers['content-type']],
     );
+  }
+});
+
+test('for a role that reads neither agents nor offices there are no accounts', async () => {
+  const listings = nativeAsker(service, 'api', await service.key('api', { role: 'listings' }));
+  for (const path of ['accounts', 'accounts/K1', 'accounts/none', 'accounts/by/office/O1']) {
+    assert.deepEqual(await listings.fault(path), [404, 404, 'There is no resource accounts.'], path);
   }
 });

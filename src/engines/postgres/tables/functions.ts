@@ -239,7 +239,7 @@ export const functionTexts = (unicode: string): readonly string[] => [
        settled := moment;
        IF moment >= promised + ${PROMISE_INTERVAL} THEN
          INSERT INTO plat_meta VALUES ('settled', moment::bigint::text) ON CONFLICT (name) DO UPDATE
-         SET value = greatest(plat_meta.value::bigint, excluded.value::bigint)::text;
+         SET value = greatest(plat_meta.value::float8, moment)::bigint::text;
          promised := moment;
        END IF;
      ELSE

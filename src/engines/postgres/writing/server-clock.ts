@@ -31,7 +31,9 @@ export function makeServerClock(clock: Clock | undefined, trust: ClockTrust): Se
   const elapsed = trust.machine?.elapsed ?? (() => performance.now());
   /** The last reading of the server's clock, and when it was taken; absent until there is one. */
   let noted: { readonly clock: number; readonly elapsed: number; readonly held: StoredTime } | undefined;
-  const server = (): number => (noted === undefined ? 0 : noted.clock + elapsed() - noted.elapsed);
+  /** In whole milliseconds, as every clock: the store saves such moments, and SQL reads them as integers. */
+  const server = (): number =>
+    noted === undefined ? 0 : Math.floor(noted.clock + elapsed() - noted.elapsed);
   const said = clock ?? { now: server, sleep: systemClock.sleep };
   const trusted = storeClock(
     said,

@@ -93,5 +93,5 @@ export function writingOn(
 const KEEP_PROMISE = `INSERT INTO plat_meta
   SELECT 'settled', $1 FROM plat_meta asked
   WHERE asked.name = 'asked' AND asked.value::bigint > coalesce(
-    (SELECT value::bigint FROM plat_meta WHERE name = 'settled'), 0)
-  ON CONFLICT (name) DO UPDATE SET value = greatest(plat_meta.value::bigint, excluded.value::bigint)::text`;
+    (SELECT value::float8 FROM plat_meta WHERE name = 'settled'), 0)
+  ON CONFLICT (name) DO UPDATE SET value = greatest(plat_meta.value::float8, excluded.value::float8)::bigint::text`;
