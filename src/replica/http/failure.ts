@@ -74,6 +74,13 @@ export const isTooLarge = (error: unknown): error is RequestFailure =>
 export const isGone = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.status === 404 || error.status === 410);
 
+/** The response; undefined if the source has nothing at the URL. */
+export const unlessGone = <T>(asked: Promise<T>): Promise<T | undefined> =>
+  asked.catch((error: unknown) => {
+    if (isGone(error)) return undefined;
+    throw error;
+  });
+
 /** Whether the source does not support the request, and repeating it is useless. */
 export const isUnsupported = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.kind === 'rejected' || error.status === 501);

@@ -2,7 +2,7 @@
 import type { Keys } from '../../store/checkpoint/checkpoints.ts';
 import type { Copy } from '../copy/copy.ts';
 import { HEAVY_RESPONSE, PageSize } from '../copy/page-size.ts';
-import { reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
+import { changedChildren, reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
 import { CHILDREN, entryName, pendingEntry, RECORD } from '../copy/quarantine-entry.ts';
 import { storePage } from '../copy/store-page.ts';
 import { requestFollowedPurge } from '../follow/chain.ts';
@@ -108,7 +108,9 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
     // the source no longer has the listing.
     const entries = why === RECORD ? [] : some.map((key) => entryName(key, why));
     const release = entries.filter((entry) => checkpoint.isQuarantined(resource, entry));
-    await storePage(copy, page, () => ({
+    await storePage(copy, page, async (intake) => ({
+      // A record that was requested by its key arrives without its sub-resources if the source does not expand them.
+      want: why === RECORD ? await changedChildren(copy, resource, intake) : [],
       got: [{ resource, keys: some, why }],
       release: [{ resource, keys: release }, ...absent],
     }));

@@ -2,7 +2,7 @@
 import { PART_EXPANSIONS, REPLICA_TIMESTAMP, SPECIFIED_EXPANSIONS } from '../../../dictionary/index.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { SourceClient, SourceResponse } from '../../http/client.ts';
-import { isTooLarge, RequestFailure } from '../../http/failure.ts';
+import { isTooLarge, RequestFailure, unlessGone } from '../../http/failure.ts';
 import {
   type Discovered,
   type DiscoveryOptions,
@@ -32,11 +32,11 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<Di
   // A plat source that is itself a replica has timestamps of its own, in addition to those of its source.
   const found = await readFields(client, root);
   const isReplica = found.fields?.includes(REPLICA_TIMESTAMP) === true;
-  const askCustom = async (client: SourceClient): Promise<ForeignField[]> =>
-    customFields
-      ? client.get(`${root}customfields`, (answer) => declaredFields(readResults(answer).results))
-      : [];
-  const custom = await askCustom(client);
+  const askCustom = (client: SourceClient): Promise<ForeignField[]> =>
+    client.get(`${root}customfields`, (answer) => declaredFields(readResults(answer).results));
+  // The specification has no such path. Without it, the names of custom fields are derived from their groups and labels.
+  const listed = customFields ? await unlessGone(askCustom(client)) : undefined;
+  const custom = listed ?? [];
   const listing = dictionary.resources.get('Property');
   const capabilities: Capabilities = {
     interface: 'native',
@@ -61,7 +61,7 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<Di
       capabilities,
       foreignFields: custom.filter(({ name }) => listing !== undefined && isForeign(listing, name)),
       dictionary,
-      customNames: new CustomNames(custom, () => askCustom(client)),
+      customNames: new CustomNames(custom, async () => (listed === undefined ? [] : askCustom(client))),
       discovered: fingerprintsOf(found),
       shown: async () => fingerprintsOf(await readFields(client, root)),
     });

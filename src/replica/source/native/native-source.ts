@@ -1,7 +1,8 @@
+import { PART_EXPANSIONS, partOfExpansion } from '../../../dictionary/index.ts';
 import { jsonOf } from '../../../records/nesting.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { SourceResponse } from '../../http/client.ts';
-import { isGone, RequestFailure } from '../../http/failure.ts';
+import { isUnsupported, RequestFailure, unlessGone } from '../../http/failure.ts';
 import { eventFeed } from '../events.ts';
 import { withRecordsOneByOne } from '../pages.ts';
 import {
@@ -56,6 +57,8 @@ export function nativeSource(options: NativeSourceOptions): Source {
   const listing = dictionary.resources.get('Property');
   const names = listing === undefined ? new Map<string, string>() : nativeToReso(listing);
   const expand = `_expand=${capabilities.expansions.join(',')}`;
+  /** Whether the source filters by keys, which the specification does not list (4.3); undefined until it has done so or refused. */
+  let filtersByKey: boolean | undefined;
 
   const pathOf = (resource: string): string => (resource === ACCOUNTS ? ACCOUNTS : LISTINGS);
 
@@ -194,7 +197,9 @@ export function nativeSource(options: NativeSourceOptions): Source {
       return pageOf(resource, await listingsOf(keys, [expand], attempts, distinct));
     },
     async children(keys, _collections, attempts) {
-      return pageOf('Property', await listingsOf(keys, [SELECT_KEY, expand], attempts), 'children');
+      const query = [SELECT_KEY, expand];
+      const answer = await listingsOf(keys, query, attempts, undefined, partsOf);
+      return pageOf('Property', answer, 'children');
     },
     changeFeeds: capabilities.isPlat ? [eventFeed(client, root)] : [],
   };
@@ -217,21 +222,27 @@ export function nativeSource(options: NativeSourceOptions): Source {
     return { ...whole, next: nextOf(resource, answer, request) };
   }
 
-  /** Requests listings by their keys. A source may return fewer than were requested, so the others are requested again. */
+  /**
+   * Requests listings by their keys. A source may return fewer than were requested, so the others are requested again.
+   * @param alone requests a listing of a source that does not filter by keys
+   */
   async function listingsOf(
     keys: readonly string[],
     query: readonly string[],
     attempts?: number,
     distinct?: string,
+    alone = afterToken,
   ): Promise<NativeResponse> {
     // A request by path is never answered from a possibly outdated index.
     const isApart = (key: string): boolean =>
       isUnwritable(key) || (distinct !== undefined && keys.length === 1);
     const answers = [await byPath(LISTINGS, keys.filter(isApart), query, attempts)];
     for (let left = keys.filter((key) => !isApart(key)); left.length > 0; ) {
-      const named = [...left, ...(distinct === undefined ? [] : [distinct])];
-      const filter = `_filter=ListingKey Eq ${named.map(quoted).join(',')}`;
-      const answer = await list(LISTINGS, [`_limit=${left.length}`, filter, ...query], attempts);
+      const answer = await byFilter(left, query, attempts, distinct);
+      if (answer === undefined) {
+        for (const key of left) answers.push(await alone(key, query, attempts));
+        break;
+      }
       answers.push(answer);
       const given = new Set(keysOf(LISTINGS, answer.results).map(({ key }) => key));
       const rest = left.filter((key) => !given.has(key));
@@ -239,6 +250,68 @@ export function nativeSource(options: NativeSourceOptions): Source {
       left = rest;
     }
     return joinResponses(answers);
+  }
+
+  /** The listings with these keys; undefined if the source does not filter by keys. */
+  async function byFilter(
+    keys: readonly string[],
+    query: readonly string[],
+    attempts?: number,
+    distinct?: string,
+  ): Promise<NativeResponse | undefined> {
+    if (filtersByKey === false) return undefined;
+    const named = [...keys, ...(distinct === undefined ? [] : [distinct])];
+    const filter = `_filter=ListingKey Eq ${named.map(quoted).join(',')}`;
+    try {
+      const answer = await list(LISTINGS, [`_limit=${keys.length}`, filter, ...query], attempts);
+      filtersByKey = true;
+      return answer;
+    } catch (error) {
+      // A request for many may have been refused for its size, and is repeated in halves.
+      if (filtersByKey === true || keys.length > 1 || !isUnsupported(error)) throw error;
+      filtersByKey = false;
+      return undefined;
+    }
+  }
+
+  /** The listing with this key, as the first one after a skip token that precedes it. */
+  async function afterToken(
+    key: string,
+    query: readonly string[],
+    attempts?: number,
+  ): Promise<NativeResponse> {
+    if (!/^\d*[1-9]\d*$/.test(key)) return byPath(LISTINGS, [key], query, attempts);
+    for (let token = String(BigInt(key) - 1n).padStart(key.length, '0'); ; ) {
+      const answer = await list(LISTINGS, [`_limit=${SMALLEST}`, `_skiptoken=${token}`, ...query], attempts);
+      const results = answer.results.filter((result) => isObject(result) && keyFromValue(result.Id) === key);
+      const last = keysOf(LISTINGS, answer.results).at(-1)?.key ?? key;
+      // Longer keys can lie between the token and the key.
+      if (results.length > 0 || last >= key || last <= token) return { ...answer, results };
+      token = last;
+    }
+  }
+
+  /** The sub-resources of a listing, each from its own path (specification 4.3). */
+  async function partsOf(key: string, _query: readonly string[], attempts?: number): Promise<NativeResponse> {
+    const fields: Record<string, unknown> = { ListingKey: key };
+    const answers: NativeResponse[] = [];
+    for (const expansion of PART_EXPANSIONS.filter((each) => capabilities.expansions.includes(each))) {
+      const path = `${LISTINGS}/${encodeURIComponent(key)}/${partOfExpansion(expansion)}`;
+      const members = new Map<unknown, unknown>();
+      for (let grows = true; grows; ) {
+        const query = [`_limit=${MANY}`, `_skip=${members.size}`];
+        const page = await unlessGone(list(path, query, attempts));
+        // If one sub-resource does not exist, the others may.
+        if (page === undefined) break;
+        answers.push(page);
+        const before = members.size;
+        for (const each of page.results) members.set(isObject(each) ? each.Id : each, each);
+        fields[expansion] = [...members.values()];
+        grows = page.results.length >= MANY && members.size > before;
+      }
+    }
+    const results = answers.length === 0 ? [] : [{ Id: key, StandardFields: fields }];
+    return { ...joinResponses(answers), results };
   }
 
   /** Requests records one by one, and omits those that do not exist. */
@@ -250,11 +323,8 @@ export function nativeSource(options: NativeSourceOptions): Source {
   ): Promise<NativeResponse> {
     const answers: NativeResponse[] = [];
     for (const key of keys) {
-      try {
-        answers.push(await list(`${path}/${encodeURIComponent(key)}`, query, attempts));
-      } catch (error) {
-        if (!isGone(error)) throw error;
-      }
+      const answer = await unlessGone(list(`${path}/${encodeURIComponent(key)}`, query, attempts));
+      if (answer !== undefined) answers.push(answer);
     }
     return joinResponses(answers);
   }

@@ -7,10 +7,10 @@ import { DIGEST_FORM } from '../../../store/digest.ts';
 import type { SourceResponse } from '../../http/client.ts';
 import {
   isDirectFailure,
-  isGone,
   isUnsupported,
   mayBeRejectedForSize,
   RequestFailure,
+  unlessGone,
 } from '../../http/failure.ts';
 import { eventFeed } from '../events.ts';
 import { EMPTY_PAGE, joinPages, requestOneByOne, withRecordsOneByOne } from '../pages.ts';
@@ -409,13 +409,6 @@ export function resoSource(options: ResoSourceOptions): Source {
     return { values: list.values, serverTime, weight };
   }
 }
-
-/** The response; undefined if the record no longer exists. */
-const unlessGone = <T>(asked: Promise<T>): Promise<T | undefined> =>
-  asked.catch((error: unknown) => {
-    if (isGone(error)) return undefined;
-    throw error;
-  });
 
 /** Parses the digest of a range. @throws RequestFailure for an invalid digest; the source is then compared record by record */
 function digestOf(value: unknown): SourceDigest {

@@ -167,3 +167,10 @@ test('INCIDENT a listing requested by its path counted as deleted because the na
   assert.deepEqual(await replica.keys('Property'), [key]);
   assert.equal(await spaOf(replica, key), 'yes');
 });
+
+test('a source without a list of its custom fields, which the specification does not have, is copied with them', async (t) => {
+  const { server, replica } = await scene(t, (now) => listings(3, now, () => withSpa('yes')));
+  server.intercept = ({ path }) => (path === '/v1/customfields' ? { status: 404, body: 'no' } : undefined);
+  assert.equal(await replica.replicate({ customFields: true }), 'done');
+  assert.equal((await replica.record('Property', keyOf(2)))?.WaterSpa, 'yes');
+});

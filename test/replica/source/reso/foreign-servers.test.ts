@@ -1,7 +1,7 @@
 /** Servers with fewer features or unusual ones: each gives the same copy. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listing } from '../../../support/builders.ts';
+import { listing, photo } from '../../../support/builders.ts';
 import { DAY, testClock } from '../../../support/clock.ts';
 import { pick } from '../../../support/world.ts';
 import { change, keyOf, keysUpTo, listings, people, take, withPhotos } from '../../support/feed.ts';
@@ -130,11 +130,14 @@ for (const { name, traits, abilities } of SERVERS) {
     change(list, keyOf(3), { ListPrice: 33, PhotosChangeTimestamp: clock.text(), Media: [] }, clock);
     change(list, keyOf(4), { ListPrice: 44 }, clock);
     list.push(listing(keyOf(30), { ModificationTimestamp: clock.text(), ListPrice: 30 }));
+    // A listing that became visible to the key keeps its old timestamps, so only the sweep finds it.
+    const seenAgain = [photo(`${keyOf(28)}-0`)];
+    list.push(listing(keyOf(28), { ModificationTimestamp: '2026-05-01T00:00:00Z', Media: seenAgain }));
     take(list, keyOf(7), keyOf(8));
     clock.advance(600_000);
 
     assert.equal(await replica.replicate(), 'done');
-    const expected = [...keysUpTo(6), ...keysUpTo(17, 9), keyOf(30)];
+    const expected = [...keysUpTo(6), ...keysUpTo(17, 9), keyOf(28), keyOf(30)];
     assert.deepEqual(await replica.keys('Property'), expected);
     assert.deepEqual(
       (await replica.rows('Property', '$filter=ListPrice lt 50&$select=ListingKey,ListPrice')).map((row) =>
@@ -149,14 +152,14 @@ for (const { name, traits, abilities } of SERVERS) {
     const gone = [3, 7, 8].flatMap((number) => [`${keyOf(number)}-0`, `${keyOf(number)}-1`]);
     assert.deepEqual(
       await replica.keys('Media'),
-      media.map(({ MediaKey }) => MediaKey).filter((key) => !gone.includes(key)),
+      [...media, ...seenAgain].map(({ MediaKey }) => MediaKey).filter((key) => !gone.includes(key)),
     );
     const photos = (await replica.keys('Media')).length;
     const verified = (await replica.verify()).filter(({ atSource }) => atSource > 0);
     assert.deepEqual(
       verified.map((each) => [each.resource, each.atSource, each.stored, each.differences]),
       [
-        ['Property', 24, 24, []],
+        ['Property', 25, 25, []],
         ['Member', 3, 3, []],
         ['Office', 2, 2, []],
         ['Media', photos, photos, []],
