@@ -183,16 +183,20 @@ export interface LookupValue {
 /** A value in use, and the bits of the roles that may see it; 0 if it is no longer in use. */
 export interface ValueInUse extends LookupValue {
   readonly audience: number;
+  /** Whether it came into use for the first time, so that it is not in Lookup yet. */
+  readonly isNew?: boolean;
 }
 
 /**
  * The values that counters refer to, with their audiences.
  * @param rows counters that are not zero
  * @param known audiences that are already known, which are extended
+ * @param isNew whether the value of a counter came into use for the first time
  */
 export function valuesOfCounters(
   rows: Iterable<{ readonly resource?: unknown; readonly visible?: unknown }>,
   known: Iterable<readonly [counter: string, audience: number]> = [],
+  isNew: (counter: string) => boolean = () => false,
 ): ValueInUse[] {
   const audiences = new Map(known);
   for (const { resource, visible } of rows) {
@@ -201,7 +205,8 @@ export function valuesOfCounters(
   }
   return [...audiences].map(([counter, audience]) => {
     const lookup = counter.slice(VALUE_COUNTER_PREFIX.length).split('\n', 1).join();
-    return { lookup, value: counter.slice(VALUE_COUNTER_PREFIX.length + lookup.length + 1), audience };
+    const value = counter.slice(VALUE_COUNTER_PREFIX.length + lookup.length + 1);
+    return { lookup, value, audience, isNew: isNew(counter) };
   });
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { columnKinds } from '../../compile/column-value.ts';
-import { bind, integer, sql } from '../../compile/fragment.ts';
+import { bind, integer, type Sql, sql } from '../../compile/fragment.ts';
 import {
   isValueCounter,
   type LookupValue,
@@ -24,10 +24,11 @@ interface Count {
   /** Empty for rows without a system. */
   readonly system: string;
   rows: number;
+  /** Its position in the statements that read and write it. */
+  place: number;
 }
 
-const COLUMNS = ownColumns('plat_counters');
-const PLACED = new Map([...COLUMNS, ...columnKinds({ place: 'number' })]);
+const PLACED = new Map([...ownColumns('plat_counters'), ...columnKinds({ place: 'number' })]);
 
 const idOf = (resource: string, visible: number, system: string): string =>
   `${visible} ${system.length} ${system}${resource}`;
@@ -56,38 +57,35 @@ export class Counters {
   add(resource: string, visible: number, system: string | null, rows: number): void {
     const owner = system ?? '';
     const id = idOf(resource, visible, owner);
-    this.#pending.getOrInsert(id, { resource, visible, system: owner, rows: 0 }).rows += rows;
+    this.#pending.getOrInsert(id, { resource, visible, system: owner, rows: 0, place: 0 }).rows += rows;
   }
 
   /** Writes what was added since the last flush. */
   async flush(): Promise<void> {
     const pending = this.#pending;
-    const changed = [...pending.values()].filter(({ rows }) => rows !== 0).sort(byResource);
     this.#pending = new Map();
-    await this.#note(changed.filter(({ resource }) => isValueCounter(resource)));
-    for (const some of chunked(changed, AT_ONCE)) await this.#write(some);
-  }
-
-  async #write(changed: readonly Count[]): Promise<void> {
-    const counts = this.#session.dialect.objectTable(bind(JSON.stringify(changed)), 'v', COLUMNS);
-    await this.#session.run(sql`INSERT INTO plat_counters (resource, visible, system, rows)
-      SELECT v.resource, v.visible, v.system, v.rows FROM ${counts} WHERE TRUE
-      ON CONFLICT (resource, visible, system) DO UPDATE SET rows = plat_counters.rows + excluded.rows`);
+    const changed = [...pending.values()].filter(({ rows }) => rows !== 0).sort(byResource);
+    for (const some of chunked(changed, AT_ONCE)) {
+      for (const [place, count] of some.entries()) count.place = place;
+      const counts = this.#session.dialect.objectTable(bind(JSON.stringify(some)), 'v', PLACED);
+      if (some.some(({ resource }) => isValueCounter(resource))) await this.#note(some, counts);
+      await this.#session.run(sql`INSERT INTO plat_counters (resource, visible, system, rows)
+        SELECT v.resource, v.visible, v.system, v.rows FROM ${counts} WHERE TRUE
+        ON CONFLICT (resource, visible, system) DO UPDATE SET rows = plat_counters.rows + excluded.rows`);
+    }
   }
 
   /** Notes the values that come into or go out of use. One that stays in use does not change what is published. */
-  async #note(values: readonly Count[]): Promise<void> {
-    if (values.length === 0) return;
-    const list = JSON.stringify(values.map((count, place) => ({ ...count, place })));
+  async #note(changed: readonly Count[], counts: Sql): Promise<void> {
     // Columns by position are read in half the time of columns by name: most of these texts occur only once.
     const moved = await this.#session.rows(sql`SELECT v.place, coalesce(c.rows, 0) AS rows,
         CASE WHEN EXISTS (SELECT 1 FROM plat_counters o WHERE o.resource = v.resource AND o.rows <> 0) THEN 1 ELSE 0 END AS known
-      FROM ${this.#session.dialect.objectTable(bind(list), 'v', PLACED)}
+      FROM ${counts}
       LEFT JOIN plat_counters c ON c.resource = v.resource AND c.visible = CAST(v.visible AS INTEGER) AND c.system = v.system
       WHERE coalesce(c.rows, 0) = 0 OR c.rows + v.rows = 0`);
     for (const { place, rows, known } of moved) {
-      const count = values[Number(place)];
-      if (count === undefined) continue;
+      const count = changed[Number(place)];
+      if (count === undefined || !isValueCounter(count.resource)) continue;
       const { resource, visible } = count;
       if (Number(rows) !== 0) this.#haveEnded = true;
       if (Number(known) === 1) this.#values.add(resource);
@@ -98,6 +96,8 @@ export class Counters {
   /** Returns the values that came into or went out of use for some role since the last call, and the roles that can see that. */
   async takeChangedValues(): Promise<ValueInUse[]> {
     const changed = [...this.#values];
+    const known = new Set(changed);
+    const isNew = (counter: string): boolean => !known.has(counter);
     const haveEnded = this.#haveEnded;
     const audiences = new Map(this.#new);
     for (const counter of changed) audiences.set(counter, 0);
@@ -107,14 +107,12 @@ export class Counters {
     const inOrder = [...audiences.keys()]
       .sort()
       .map((counter) => [counter, audiences.get(counter) ?? 0] as const);
-    if (changed.length === 0) return valuesOfCounters([], inOrder);
+    if (changed.length === 0) return valuesOfCounters([], inOrder, isNew);
     const { dialect, run, rows } = this.#session;
     const isChanged = dialect.oneOf(sql`resource`, changed);
     if (haveEnded) await run(sql`DELETE FROM plat_counters WHERE rows = 0 AND ${isChanged}`);
-    return valuesOfCounters(
-      await rows(sql`SELECT resource, visible FROM plat_counters WHERE ${isChanged}`),
-      inOrder,
-    );
+    const found = await rows(sql`SELECT resource, visible FROM plat_counters WHERE ${isChanged}`);
+    return valuesOfCounters(found, inOrder, isNew);
   }
 
   /**

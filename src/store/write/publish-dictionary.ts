@@ -17,6 +17,8 @@ export interface PublishedEntry {
   readonly values: FieldValues;
   /** Bits of the roles that may see it. */
   readonly audience: number;
+  /** Whether it is known not to be stored yet. */
+  readonly isNew?: boolean | undefined;
 }
 
 /** The number of entries in memory at once: a market has hundreds of thousands of values, of 1.5 kB each. */
@@ -46,9 +48,9 @@ export async function publishFields(transaction: WriteTransaction, before: Store
 }
 
 /** The entry of a value in use that is in no list. */
-export function entryOfValue({ lookup, value, audience }: ValueInUse): PublishedEntry {
+export function entryOfValue({ lookup, value, audience, isNew }: ValueInUse): PublishedEntry {
   const key = `${lookup}.${value}`;
-  return { key, values: { LookupKey: key, LookupName: lookup, LookupValue: value }, audience };
+  return { key, values: { LookupKey: key, LookupName: lookup, LookupValue: value }, audience, isNew };
 }
 
 /** Updates the Lookup resource for values that came into use or went out of use for a role. */
@@ -185,7 +187,8 @@ async function putEntries(
   const { model, timestamps } = transaction;
   const changed: { entry: PublishedEntry; hash: string; isNew: boolean }[] = [];
   for await (const entries of pieces) {
-    const stored = await transaction.find(resource, keysOf(entries));
+    const known = entries.filter(({ isNew }) => isNew !== true);
+    const stored = await transaction.find(resource, keysOf(known));
     for (const entry of entries) {
       const hash = publishedHash(model, resource, entry);
       const before = stored.get(entry.key);
