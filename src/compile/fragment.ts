@@ -88,8 +88,11 @@ export function compact({ parts, texts }: Sql): Sql {
   return texts === undefined ? { parts: merged } : { parts: merged, texts: texts.map(compact) };
 }
 
-/** Engines limit the number of function arguments (PostgreSQL: 100). */
-const MOST_ARGUMENTS = 90;
+/**
+ * PostgreSQL takes at most 100 arguments of a function. SQLite (3.53) overwrites constants after the 32nd argument if no earlier one is
+ * a constant.
+ */
+const MOST_ARGUMENTS = 32;
 
 /** Concatenates any number of texts; null counts as empty. */
 export function concat(texts: readonly Sql[]): Sql {

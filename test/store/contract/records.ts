@@ -1,6 +1,7 @@
 /** One record and its own fields: inserted, changed, unchanged, replaced completely. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { listing, member } from '../../support/builders.ts';
 import { SECOND } from '../../support/clock.ts';
 import type { Engine } from '../../support/engine.ts';
 import { nonZero } from '../../support/reports.ts';
@@ -151,5 +152,26 @@ export function recordContract(engine: Engine): void {
     assert.deepEqual(nonZero(await world.store.write('Property', [])), {});
     assert.deepEqual(nonZero(await world.store.remove('Property', [])), {});
     assert.deepEqual(nonZero(await world.store.remove('Property', ['never', 'stored'])), {});
+  });
+
+  test('a record from which nulls are omitted is complete, however many fields are selected', async (t) => {
+    const names = Array.from({ length: 260 }, (_, at) => `Note_${at + 100}`);
+    const customFields = names.map((name) => ({
+      resource: 'Property',
+      name,
+      group: 'Notes',
+      label: name,
+      type: 'string(20)',
+    }));
+    const world = await makeWorld(engine, t, { settings: { declarations: { customFields } } });
+    const agents = ['ListAgentFullName', 'ListAgentEmail'];
+    await world.write('Member', member('M', { MemberEmail: 'm@agents.example' }));
+    const notes = Object.fromEntries(names.map((name) => [name, `of ${name}`]));
+    await world.write('Property', listing('A', { ...notes, ListAgentKey: 'M' }));
+    for (const length of [50, 140, 230, 260]) {
+      const selected = ['ListingKey', ...names.slice(0, length), ...agents];
+      const record = await world.record('Property', 'A', `$select=${selected.join()}`, { omitNulls: true });
+      assert.deepEqual(Object.keys(record ?? {}).toSorted(), selected.toSorted());
+    }
   });
 }
