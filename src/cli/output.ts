@@ -1,7 +1,7 @@
 /** Results, errors and exit codes of commands. */
 import { type ErrorCode, PlatError, platError } from '../errors/index.ts';
 import { RequestFailure } from '../replica/http/failure.ts';
-import { codeOf, messageOf } from '../shared/error-code.ts';
+import { codeOf, messageOf, operatorMessage } from '../shared/error-code.ts';
 import { LeaseLost } from '../store/checkpoint/checkpoints.ts';
 import {
   escapeControls,
@@ -81,7 +81,7 @@ const WRONG_USE: ReadonlySet<string> = new Set<ErrorCode>(['usage', 'resourceFil
 export function reportFailure(error: unknown): number {
   const system = error instanceof Error && 'syscall' in error ? codeOf(error) : undefined;
   if (system === 'EPIPE') return EXIT.failed; // the reader has closed the pipe
-  const text = messageOf(error);
+  const text = operatorMessage(error);
   reportLines(`plat: ${text.replace(/\s+/g, ' ').trim()}`);
   if (error instanceof PlatError) return WRONG_USE.has(error.code) ? EXIT.wrongUse : EXIT.failed;
   if (!isExpected(error) && system === undefined && error instanceof Error && error.stack !== undefined)

@@ -1,5 +1,15 @@
+import { PlatError } from '../errors/index.ts';
+
 /** The message of an error, or of any other value that was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The message of an error for an operator, with the reason why a store is unavailable, which clients must not see. */
+export function operatorMessage(error: unknown): string {
+  const message = messageOf(error);
+  if (!(error instanceof PlatError && error.code === 'storeUnavailable')) return message;
+  const reason = error.cause === undefined ? '' : messageOf(error.cause);
+  return reason === '' ? message : `${message.replace(/\.$/, '')}: ${reason.replace(/\.$/, '')}.`;
+}
 
 /** Converts a thrown value to an Error. */
 export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

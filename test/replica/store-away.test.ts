@@ -20,11 +20,16 @@ const away = {
   message: 'The store cannot be reached at the moment.',
 };
 
+/** The reason that an operator sees. */
+const REASON = 'The store cannot be reached at the moment: it is starting up.';
+
 /** The replica's store, with calls that fail while it is unavailable. */
 function storeAway({ store }: TestReplica, isAway: (call: keyof Checkpoints) => boolean): Store {
   const checkpoints = new Proxy(store.checkpoints, {
     get: (target, name: keyof Checkpoints) =>
-      isAway(name) ? () => Promise.reject(platError('storeUnavailable', {})) : target[name],
+      isAway(name)
+        ? () => Promise.reject(platError('storeUnavailable', {}, { cause: new Error('it is starting up') }))
+        : target[name],
   });
   return replaced(store, { checkpoints });
 }
@@ -54,7 +59,7 @@ test('a run waits for a store that is unavailable for a while, and loses nothing
   assert.deepEqual(await replica.keys('Property'), keysUpTo(20));
   assert.deepEqual(
     replica.reported('failed'),
-    [1000, 2000, 4000].map((wait) => ({ reason: away.message, wait })),
+    [1000, 2000, 4000].map((wait) => ({ reason: REASON, wait })),
   );
 });
 
@@ -109,7 +114,7 @@ test('a store failure while the use of a token is counted is reported as one of 
   assert.equal(await replica.replicate({ store, pageSize: 4, limits: { requestsPerHour: 1000 } }), 'done');
   assert.deepEqual(await replica.keys('Property'), keysUpTo(20));
   assert.deepEqual(replica.reported('retry'), []);
-  assert.deepEqual(replica.reported('failed'), [{ reason: away.message, wait: 1000 }]);
+  assert.deepEqual(replica.reported('failed'), [{ reason: REASON, wait: 1000 }]);
 });
 
 test('a run gives up after ten failures of its store, a watch never does', async (t) => {
@@ -161,7 +166,7 @@ test('a watch continues after its store was unavailable, and its source for even
   assert.equal(await watching, 'stopped');
   assert.ok(clock.now() >= downUntil);
   const reasons = new Set(replica.reported('failed').map(({ reason }) => reason));
-  assert.deepEqual([...reasons].toSorted(), ['503: down', away.message]);
+  assert.deepEqual([...reasons].toSorted(), ['503: down', REASON]);
   const [row] = await replica.rows('Property', `$filter=ListingKey eq '${keyOf(2)}'`);
   assert.equal(row?.ListPrice, 77);
 });
@@ -182,7 +187,7 @@ test('a watch that is stopped while its store is unavailable ends as stopped, no
     return true;
   });
   assert.equal(await replica.replicate({ store, watch: true, signal: stop.signal }), 'stopped');
-  assert.deepEqual(replica.reported('failed'), [{ reason: away.message, wait: 750 }]);
+  assert.deepEqual(replica.reported('failed'), [{ reason: REASON, wait: 750 }]);
 });
 
 test('the wait after a store failure starts anew after each success', async (t) => {

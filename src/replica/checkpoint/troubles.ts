@@ -4,7 +4,7 @@
  * not know how a watch continues.
  */
 import type { Clock } from '../../shared/clock.ts';
-import { messageOf } from '../../shared/error-code.ts';
+import { operatorMessage } from '../../shared/error-code.ts';
 import { PromiseQueue } from '../../shared/promise-queue.ts';
 import type { Store } from '../../store/store.ts';
 import type { ReplicaEvent } from '../events.ts';
@@ -26,7 +26,7 @@ export function recordTrouble(
   error: unknown,
   now: number,
 ): Promise<void> {
-  const reason = messageOf(error).slice(0, LONGEST_REASON);
+  const reason = operatorMessage(error).slice(0, LONGEST_REASON);
   return store.checkpoints.exchange(source, 'troubles', (current): Troubles => {
     const troubles = readNote({ troubles: current }, 'troubles') ?? {};
     const { since = now, attempts = 0 } = troubles[step] ?? {};

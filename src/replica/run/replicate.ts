@@ -3,7 +3,7 @@
  * lasting one. The steps of a run are in schedule.ts.
  */
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
-import { messageOf } from '../../shared/error-code.ts';
+import { operatorMessage } from '../../shared/error-code.ts';
 import { PromiseQueue } from '../../shared/promise-queue.ts';
 import { LeaseLost } from '../../store/checkpoint/checkpoints.ts';
 import { deleteUnreadableNotes, replicaSources } from '../checkpoint/checkpoint.ts';
@@ -108,7 +108,7 @@ function runWithRetries(
       if (!isTransientStoreError(error) || failures > PATIENCE) throw error;
       // A single run is not synchronized with others, so the wait needs no random part.
       const wait = signal.aborted ? 0 : delayAfter(failures, undefined, SHORT_DELAY, () => 1);
-      if (wait > 0) session.onEvent({ kind: 'failed', reason: error.message, wait });
+      if (wait > 0) session.onEvent({ kind: 'failed', reason: operatorMessage(error), wait });
       return wait;
     });
     try {
@@ -160,7 +160,7 @@ async function watchWithRetries(session: SessionOptions, runAcquired: RunAcquire
       const isShort = isTransientStoreError(error) || isTemporary(error) || isLeaseConflict(error);
       const floor = error instanceof RequestFailure ? error.retryAfter : undefined;
       const wait = delayAfter(failures, floor, isShort ? SHORT_DELAY : LONGEST_DELAY, random);
-      onEvent({ kind: 'failed', reason: messageOf(error), wait });
+      onEvent({ kind: 'failed', reason: operatorMessage(error), wait });
       await clock.sleep(wait, signal);
       if (signal.aborted) return 'stopped';
     }

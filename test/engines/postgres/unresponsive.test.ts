@@ -1,14 +1,18 @@
 /** A server that is suspended, packets that are dropped, and commits without a confirmation. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { StorePool, type Timeouts } from '../../../src/engines/postgres/connection/connect.ts';
+import { translateError } from '../../../src/engines/postgres/connection/errors.ts';
+import { withSession } from '../../../src/engines/postgres/connection/session.ts';
 import { openPostgresStore } from '../../../src/engines/postgres/store.ts';
 import { underLock } from '../../../src/engines/postgres/writing/lock.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import type { ErrorCode } from '../../../src/errors/index.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
+import { operatorMessage } from '../../../src/shared/error-code.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
@@ -165,4 +169,38 @@ test('a statement that waits for a lock is ended by the server before the connec
   await assert.rejects(world.store.look('hash'), blocked);
   await client.query('ROLLBACK');
   assert.deepEqual(nonZero(await world.store.write('Property', [record])), { inserted: 1 });
+});
+
+test('time limits of a role or a database do not apply to plat, which has its own', async (t) => {
+  const address = await database(t);
+  await using pool = new StorePool(parsePostgresAddress(address));
+  const names = ['statement', 'lock', 'idle_in_transaction_session', 'idle_session'];
+  await withSession(pool, async ({ rows }) => {
+    const [{ name } = {}] = await rows('SELECT current_database() AS name');
+    for (const each of names) await rows(`ALTER DATABASE "${name}" SET ${each}_timeout = '7s'`);
+  });
+  await using later = new StorePool(parsePostgresAddress(address));
+  const columns = names.map((each) => `current_setting('${each}_timeout') AS ${each}`);
+  const found = await withSession(later, ({ rows }) => rows(`SELECT ${columns.join(', ')}`));
+  assert.deepEqual(found, [Object.fromEntries(names.map((each) => [each, '0']))]);
+});
+
+test('a connection that is ended between two statements: its user learns why', async (t) => {
+  const address = await database(t);
+  await using pool = new StorePool(parsePostgresAddress(address));
+  const ended = withSession(pool, async ({ client, rows }) => {
+    const [{ pid } = {}] = await rows('SELECT pg_backend_pid() AS pid');
+    const lost = once(client, 'end');
+    await using other = new StorePool(parsePostgresAddress(address));
+    await withSession(other, (session) => session.rows(`SELECT pg_terminate_backend(${pid})`));
+    await lost;
+    return await rows('SELECT 1');
+  });
+  const error = await ended.catch((reason: unknown) =>
+    translateError(reason, parsePostgresAddress(address), 0),
+  );
+  assert.equal(
+    operatorMessage(error),
+    'The store cannot be reached at the moment: terminating connection due to administrator command.',
+  );
 });

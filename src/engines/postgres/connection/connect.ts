@@ -54,6 +54,12 @@ const LONGEST_QUEUE = 500;
 /** Milliseconds between two attempts to connect to a server that has reached its connection limit. */
 const CONNECT_RETRY_INTERVAL = 50;
 
+const NO_LIMITS =
+  '-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0';
+
+/** Why each connection was lost between two statements: the next one reports only that it cannot be sent. */
+export const losses = new WeakMap<PoolClient, Error>();
+
 /** A pool of connections whose search path contains the tables and functions of one store. */
 export class StorePool extends Pool {
   /** The time limit of each statement, in milliseconds; 0: unlimited. */
@@ -83,7 +89,8 @@ export class StorePool extends Pool {
       stream: openSocket,
       // plat's statements are wide and short: JIT compilation would take longer than running them. Parallel query is off, so that a
       // statement occupies one processor, which corresponds to a turn in the queue.
-      options: `-c jit=off -c max_parallel_workers_per_gather=0 ${address.options} -c search_path=${address.schema},pg_catalog -c extra_float_digits=1`,
+      // Time limits of the role or the database would end long work of plat, which has its own.
+      options: `-c jit=off -c max_parallel_workers_per_gather=0 ${NO_LIMITS} ${address.options} -c search_path=${address.schema},pg_catalog -c extra_float_digits=1`,
       types: { getTypeParser: (type: number) => PARSERS.get(type) ?? asIs },
     });
     this.limit = statement;
@@ -97,6 +104,7 @@ export class StorePool extends Pool {
     this.on('error', () => undefined);
     // A connection that is lost between two statements reports the loss with the next one.
     this.on('connect', (client) => {
+      client.once('error', (error) => losses.set(client, error));
       client.on('error', () => undefined);
       watchRows(client);
     });

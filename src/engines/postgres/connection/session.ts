@@ -7,7 +7,7 @@ import { startWatchdog, type Watchdog } from '../../../shared/watchdog.ts';
 import type { Slots } from '../../../store/read/read-steps.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import { postgresDialect } from '../dialect.ts';
-import type { StorePool } from './connect.ts';
+import { losses, type StorePool } from './connect.ts';
 import { isUnavailable } from './errors.ts';
 
 /** A value that can be bound to a statement. */
@@ -67,7 +67,7 @@ export async function borrow(pool: StorePool, { milliseconds, name }: LoanOption
       return await work(session);
     } catch (error) {
       isLost ||= isUnavailable(error);
-      throw error;
+      throw isLost ? (losses.get(client) ?? error) : error;
     }
   };
   let ending: Work<unknown> | undefined;
