@@ -291,6 +291,10 @@ export const catalogue = {
     ({ store, found, known }) =>
       `${store} has layout ${found}, newer than the layout ${known} that this plat knows. Use a newer plat.`,
   ),
+  storeOutdated: unavailable<{ store: string }>(
+    ({ store }) =>
+      `${store} leads to a server that lacks what this process has seen on another one: probably a former primary. Correct the address. If this server is right, run "plat restore --store ${store} --new-epoch".`,
+  ),
   storeBusy: unavailable<{ reason: string }>(
     ({ reason }) =>
       `${reason}. Try again when it has finished. If it hangs, end it; what it has committed stays stored.`,

@@ -88,6 +88,7 @@ function storeOn<S extends WriteSession>(
     ask: () => engine.ask(),
     readModel: () => readModel(reading.small),
     startDay: () => exclusively(() => writer.startDay(DAY_PATIENCE)),
+    explain,
   });
   const model = (): Promise<StoreModel> => live.current();
   const locked = <T>(work: (session: S) => Promise<T>, options?: LockOptions): Promise<T> =>

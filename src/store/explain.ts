@@ -6,6 +6,7 @@ import { PlatError, platError } from '../errors/index.ts';
 import { Damage, DamagedRecord, describeConflict } from '../records/damage.ts';
 import { answerTooLargeError } from './read/page-memory.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from './state/meta.ts';
+import { OutdatedServer } from './state/takeovers.ts';
 
 /** What an engine knows about an error; `error` is one that the user receives unchanged. */
 export type Trouble =
@@ -49,6 +50,7 @@ export function explainError(
   if (error instanceof LayoutTooNew) {
     return platError('storeTooNew', { store, found: error.found, known: LAYOUT_VERSION }, { cause: error });
   }
+  if (error instanceof OutdatedServer) return platError('storeOutdated', { store }, { cause: error });
   const isRecord = error instanceof DamagedRecord;
   const trouble: Trouble | undefined = isRecord
     ? { kind: 'damaged', reason: error.message }

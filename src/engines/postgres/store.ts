@@ -85,7 +85,7 @@ async function postgresEngine(
   if (options.warm === true) await lanes.openConnections();
   const dialect = partitions === undefined ? postgresDialect : partitionedDialect;
   const small = poolSession(lanes.small);
-  const state = new LiveState(clock, small.rows);
+  const state = new LiveState(clock, small.rows, writing.takeovers);
   taken.move(); // the engine owns and closes them
   return {
     ...{ name, secret, dialect },

@@ -1,5 +1,5 @@
 /** Determines whether a service is ready, and if not, why. It does not know who asks. */
-import { PlatError } from '../../errors/index.ts';
+import { type ErrorCode, PlatError } from '../../errors/index.ts';
 import { settlesWithin } from '../../shared/settles-within.ts';
 import type { Store } from '../../store/store.ts';
 import { durationText } from '../../store/time/store-clock.ts';
@@ -22,6 +22,12 @@ async function clockProblem(store: Store): Promise<string | undefined> {
   return ahead === undefined ? undefined : aheadText(ahead);
 }
 
+/** What is wrong with a store, by the code of its error. */
+const STORE_PROBLEMS: Partial<Record<ErrorCode, string>> = {
+  storeFull: 'there is no room left on the disk of the store',
+  storeOutdated: 'the address of the store leads to a former primary, which lacks what was stored since',
+};
+
 interface Checked {
   readonly store: Store;
   readonly readiness: readonly ReadinessCheck[];
@@ -38,8 +44,8 @@ export async function problemsOf({ store, readiness }: Checked): Promise<Problem
     try {
       await check();
     } catch (error) {
-      const isFull = error instanceof PlatError && error.code === 'storeFull';
-      problems.store = isFull ? 'there is no room left on the disk of the store' : 'the store cannot be used';
+      const code = error instanceof PlatError ? error.code : undefined;
+      problems.store = (code && STORE_PROBLEMS[code]) ?? 'the store cannot be used';
     }
   };
   await attempt(async () => {

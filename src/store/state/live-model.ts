@@ -14,6 +14,8 @@ export interface ModelSource {
   readModel(): Promise<StoreModel>;
   /** Evaluates visibility by the rules of a new day, unless another process is writing. */
   startDay(): Promise<StoreModel>;
+  /** Translates an error of the engine. */
+  explain(error: unknown): unknown;
 }
 
 export class LiveModel {
@@ -63,6 +65,10 @@ export class LiveModel {
   /** Sets the model that a write of this process produced, unless a later one is known. */
   replaceStored(model: StoreModel): void {
     if (model.generation >= this.#stored.generation) this.#stored = model;
+  }
+
+  explain(error: unknown): unknown {
+    return this.#source.explain(error);
   }
 
   get overdue(): OverdueDay | undefined {
@@ -143,9 +149,13 @@ export class UnconfirmedLook implements AssumedLook {
 
   async holds(): Promise<boolean> {
     if (this.#verdict === undefined) {
-      const asked = await this.#state.ask(this.tokenHash);
-      const model = await this.#live.at(asked);
-      this.#verdict = asked.isExpected && asked.key === this.row && model === this.model;
+      try {
+        const asked = await this.#state.ask(this.tokenHash);
+        const model = await this.#live.at(asked);
+        this.#verdict = asked.isExpected && asked.key === this.row && model === this.model;
+      } catch (error) {
+        throw this.#live.explain(error);
+      }
     }
     return this.#verdict;
   }

@@ -96,6 +96,11 @@ export class Meta {
     return parseNumber(this.#found('settled') ?? '0', 'the moment up to which it is settled');
   }
 
+  /** How many times a write found that another server has taken over. */
+  get takeovers() {
+    return parseNumber(this.#found('takeovers') ?? '0', 'the count of its takeovers');
+  }
+
   /** Whether timestamps that are ahead of the clock still have to be brought back (write/restamp-store.ts). */
   get restamping() {
     return this.#found('restamping') === 'true';
@@ -155,6 +160,7 @@ const NAMES = {
   timeline: 'timeline',
   /** The start time of that server, if it does not report its timeline; seconds since 1970. */
   serverStart: 'server_start',
+  takeovers: 'takeovers',
   countingRules: 'counting_rules',
   lacksIndexes: 'lacks_indexes',
   partitions: 'partitions',
@@ -178,7 +184,7 @@ export const metaRows = (...names: readonly StoredName[]): Sql =>
 export const TIMES = ['lastStamp', 'settled', 'epoch', 'restamping', 'clockReading'] as const;
 
 /** What a process must know about a store before it reads or writes. */
-export const STATE = ['generation', 'day', 'changes', ...TIMES] as const;
+export const STATE = ['generation', 'day', 'changes', 'takeovers', ...TIMES] as const;
 
 export type StoredState = Pick<Meta, Exclude<(typeof STATE)[number], 'clockReading'> | 'newest'>;
 
@@ -191,8 +197,8 @@ export interface TimeState extends StoredState {
 }
 
 export const storedStateOf = (meta: Meta): StoredState => {
-  const { generation, day, changes, lastStamp, settled, newest, epoch, restamping } = meta;
-  return { generation, day, changes, lastStamp, settled, newest, epoch, restamping };
+  const { generation, day, changes, takeovers, lastStamp, settled, newest, epoch, restamping } = meta;
+  return { generation, day, changes, takeovers, lastStamp, settled, newest, epoch, restamping };
 };
 
 /** @param rows the result of `metaRows` */

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { connect, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
+import { type ErrorCode, PlatError } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
 import { replicate } from '../../../src/replica/run/replicate.ts';
 import { isCopyEqual } from '../../../src/replica/verify/results.ts';
@@ -45,6 +46,7 @@ async function openDoor(first: PostgresServer) {
     address: (schema: string) => `postgres://plat@127.0.0.1:${bound.port}/market?schema=${schema}`,
     leadTo(next: PostgresServer) {
       target = next;
+      for (const link of links) link.destroy();
     },
   };
 }
@@ -134,6 +136,48 @@ test('a standby takes over during a download: 503 meanwhile, then service and re
     ['created 2000'],
   );
   for (const { sequence } of changes) assert.ok(sequence > position.sequence + 1_000_000_000);
+
+  // The former primary is back behind the address: it lacks what was stored since, and accepts writes.
+  await primary.start();
+  await runOn(primary.address('postgres'), "ALTER SYSTEM SET synchronous_standby_names = ''");
+  await runOn(primary.address('postgres'), 'SELECT pg_reload_conf()');
+  door.leadTo(primary);
+  const outdated = {
+    code: 'storeOutdated' satisfies ErrorCode,
+    status: 503,
+    message: `${market.name} leads to a server that lacks what this process has seen on another one: probably a former primary. Correct the address. If this server is right, run "plat restore --store ${market.name} --new-epoch".`,
+  };
+  await assert.rejects(reached(), outdated);
+  await assert.rejects(operations(market, clock).write('Property', listing('3000')), outdated);
+  assert.equal((await ask()).status, 503);
+  const ready = await fetch(`${service.addresses.admin}/ready`);
+  assert.deepEqual(await ready.json(), {
+    ready: false,
+    problems: {
+      store: 'the address of the store leads to a former primary, which lacks what was stored since',
+    },
+  });
+  door.leadTo(standby);
+  await reached();
+  assert.equal((await ask()).status, 200);
+  door.leadTo(primary);
+  await assert.rejects(reached(), outdated);
+  const other = await openStore(door.address('market'));
+  await other.beginEpoch({ notBefore: await other.now() });
+  await other.close();
+  assert.equal((await ask()).status, 200);
+  await operations(market, clock).write('Property', listing('3000'));
+
+  /** Queries the store until no connection is left that was cut while it was idle. */
+  async function reached(): Promise<unknown> {
+    for (;;) {
+      try {
+        return await market.look('hash');
+      } catch (error) {
+        if (!(error instanceof PlatError && error.code === 'storeUnavailable')) throw error;
+      }
+    }
+  }
 
   async function changesSince(since: FeedPosition | 'end') {
     const page = await market.feed({ since, limit: 100 });

@@ -118,7 +118,7 @@ test('a transaction whose connection is closed leaves nothing behind, and succee
   assert.deepEqual(nonZero(await world.write('Property', listing('A'), listing('B'))), { inserted: 2 });
 });
 
-test('a page whose connection is closed while it is read, or whose server dies: 503, and nothing of the page is sent', async (t) => {
+test('a request whose connection is closed while a page is read, or whose server dies: 503, and nothing of the page is sent', async (t) => {
   const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS);
   t.after(drop);
   const relay = await relayTo(t, address);
@@ -173,6 +173,16 @@ test('a page whose connection is closed while it is read, or whose server dies: 
     assert.equal(next.status, 200);
     assert.equal(next.text.split(PublicRemarks).length - 1, keys.length);
   }
+  // What needs no record, and a wrong request, only check that the key is still valid.
+  const others = ['/Reso/OData/$metadata', '/Reso/OData/Property?$filter=wrong'];
+  const statuses = async (): Promise<number[]> => {
+    const answers = await Promise.all(others.map((path) => ask(path, 'identity')));
+    return answers.map(({ status }) => status);
+  };
+  assert.deepEqual(await statuses(), [200, 400]);
+  await server.stop('crash');
+  assert.deepEqual(await statuses(), [503, 503]);
+  await server.start();
 });
 
 test('the server stops a query at its time limit, and the connection stays usable', async (t) => {

@@ -1,6 +1,5 @@
 /** A server that is suspended, packets that are dropped, and commits without a confirmation. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
@@ -190,7 +189,7 @@ test('a connection that is ended between two statements: its user learns why', a
   await using pool = new StorePool(parsePostgresAddress(address));
   const ended = withSession(pool, async ({ client, rows }) => {
     const [{ pid } = {}] = await rows('SELECT pg_backend_pid() AS pid');
-    const lost = once(client, 'end');
+    const lost = new Promise((resolve) => void client.once('end', resolve));
     await using other = new StorePool(parsePostgresAddress(address));
     await withSession(other, (session) => session.rows(`SELECT pg_terminate_backend(${pid})`));
     await lost;

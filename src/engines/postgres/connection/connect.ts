@@ -5,6 +5,7 @@ import { FairQueue, overloadedError } from '../../../shared/fair-queue.ts';
 import { retryTransient } from '../../../shared/retry-transient.ts';
 import { settlesWithin } from '../../../shared/settles-within.ts';
 import type { Lane } from '../../../store/read/lanes.ts';
+import { KnownTakeovers } from '../../../store/state/takeovers.ts';
 import type { PostgresAddress } from './address.ts';
 import { isWithoutConnections } from './errors.ts';
 import { openSocket, watchRows } from './row-bytes.ts';
@@ -66,6 +67,8 @@ export class StorePool extends Pool {
   readonly limit: number;
   /** The store's name in messages. */
   readonly store: string;
+  /** The takeovers that the readers and the writer of a store have seen. */
+  readonly takeovers = new KnownTakeovers();
   readonly #connect: number;
   readonly #waits: number;
   /** Distributes connections fairly among callers. */

@@ -28,6 +28,7 @@ import {
   storedStateOf,
   type TimeState,
 } from '../../../store/state/meta.ts';
+import type { KnownTakeovers } from '../../../store/state/takeovers.ts';
 import type { AssumedLook, Horizon } from '../../../store/store.ts';
 import type { ClockReading } from '../../../store/time/store-clock.ts';
 import type { Statements } from '../connection/session.ts';
@@ -49,6 +50,7 @@ type Look = Awaited<ReturnType<Engine['look']>>;
 export class LiveState {
   readonly #clock: ServerClock;
   readonly #rows: Statements['rows'];
+  readonly #takeovers: KnownTakeovers;
   readonly #position = new ChangePosition();
   readonly #keys = new BoundedCache<KnownKey>('keys', KEY_CACHE_BOUNDS);
   /** Queries that are about to be sent, by token hash. */
@@ -59,7 +61,8 @@ export class LiveState {
   #generation = 0;
 
   /** @param rows runs small statements on the primary */
-  constructor(clock: ServerClock, rows: Statements['rows']) {
+  constructor(clock: ServerClock, rows: Statements['rows'], takeovers: KnownTakeovers) {
+    this.#takeovers = takeovers;
     this.#clock = clock;
     this.#rows = rows;
   }
@@ -84,9 +87,11 @@ export class LiveState {
    * Processes the state that the primary returned together with the result of a statement.
    * @param asked when the statement was sent, on a monotonic clock
    * @returns whether the clock shows the expected time
+   * @throws OutdatedServer
    */
   observe({ state, reading, clock }: ServerReport, asked: number): boolean {
     const now = performance.now();
+    this.#takeovers.observe(state, asked, now);
     const held = { reading, newest: state.newest };
     const isExpected = this.#clock.recordReading(clock, state.epoch, held, now - asked);
     this.#position.observe(state.changes, asked, now);

@@ -25,6 +25,7 @@ const beginText = (
   SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(current_schema()));
   SELECT max(value) FILTER (WHERE name = 'layout') AS layout,
     max(value) FILTER (WHERE name = 'oldest_writer') AS oldest_writer,
+    max(value) FILTER (WHERE name = 'takeovers') AS takeovers,
     ${identity}
     FROM plat_meta`;
 
@@ -105,6 +106,7 @@ async function begin(
       const stored = answers.at(-1)?.rows[0];
       // Absent in stores of layout 1.
       if (Number(stored?.oldest_writer ?? 1) > known) throw new LayoutTooNew(Number(stored?.layout));
+      pool.takeovers.mustInclude(Number(stored?.takeovers ?? 0));
       return await recordServer(session, identity, stored);
     } catch (error) {
       if (!refusesIdentity(pool, identity, error)) throw error;
@@ -160,8 +162,11 @@ function refusesIdentity(pool: StorePool, identity: Identity, error: unknown): b
 
 /** @param row a row with the columns of `identityColumns` */
 async function recordServer(session: Session, identity: Identity, row?: Row): Promise<void> {
-  const { identity: stored, current_identity: current } = row ?? {};
+  const { identity: stored, current_identity: current, takeovers = 0 } = row ?? {};
   if (identity === undefined || typeof current !== 'string' || stored === current) return;
-  if (typeof stored === 'string') await skipNumbers(session);
+  if (typeof stored === 'string') {
+    await skipNumbers(session);
+    await writeMeta(session, { takeovers: Number(takeovers) + 1 });
+  }
   await writeMeta(session, { [identity.name]: current });
 }
