@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import type { ErrorObject } from 'ajv';
 import type { RoleDefinition, WithheldDefinition } from '../access/index.ts';
 import type { Declarations } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
@@ -73,7 +74,8 @@ export async function readConfig(file: string | undefined, createsMissing = fals
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw platError('usage', { reason: `The configuration ${path} cannot be read.` }, { cause });
+    const reason = `The configuration ${path} cannot be read: ${messageOf(cause)}.`;
+    throw platError('usage', { reason }, { cause });
   }
   return validateConfig(path, await parse(path, text));
 }
@@ -132,12 +134,23 @@ async function validateConfig(path: string, content: unknown): Promise<ConfigFil
   const { Ajv } = await import('ajv');
   // The schema is known to be valid and is used once, so validating the schema itself and optimizing its code would only take time.
   const once = { validateSchema: false, meta: false, code: { optimize: false } };
-  const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false, ...once });
+  const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false, verbose: true, ...once });
   const validate = ajv.compile<ConfigFile>(JSON.parse(readFileSync(SCHEMA, 'utf8')));
   if (validate(content)) return content;
-  const faults = (validate.errors ?? []).map(({ instancePath, message, params }) => {
-    const extra = 'additionalProperty' in params ? ` (${String(params.additionalProperty)})` : '';
-    return `${instancePath === '' ? 'the top level' : instancePath} ${message}${extra}`;
-  });
+  const { nearestName } = await import('../dictionary/index.ts');
+  const faults = (validate.errors ?? []).map((each) => faultText(each, nearestName));
   throw platError('usage', { reason: `${path}: ${[...new Set(faults)].join('; ')}.` });
+}
+
+/** @param nearestName of the dictionary, which a valid configuration does not need */
+function faultText(
+  { keyword, instancePath, message, params, parentSchema }: ErrorObject,
+  nearestName: (name: string, known: Iterable<string>) => string | undefined,
+): string {
+  const where = instancePath === '' ? 'the top level' : instancePath;
+  if (keyword === 'enum') return `${where} must be one of ${params.allowedValues.join(', ')}`;
+  if (keyword !== 'additionalProperties') return `${where} ${message}`;
+  const name = String(params.additionalProperty);
+  const nearest = nearestName(name, Object.keys(parentSchema?.properties ?? {}));
+  return `${where} has no key ${name}${nearest === undefined ? '' : ` (did you mean ${nearest}?)`}`;
 }

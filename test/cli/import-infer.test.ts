@@ -429,7 +429,10 @@ test('--infer creates the configuration that --config names; if it cannot be wri
   const lacking = await at.run(['import', '--store', 'm.db', 'a.ndjson', '--config', 'no.json']);
   assert.deepEqual(
     [lacking.code, lacking.err],
-    [2, 'plat: The configuration no.json cannot be read.\n'],
+    [
+      2,
+      "plat: The configuration no.json cannot be read: ENOENT: no such file or directory, open 'no.json'.\n",
+    ],
     'without --infer',
   );
 });

@@ -278,6 +278,9 @@ test('roles and host names of a configuration that cannot be are rejected with w
       role(['idx'], 'City eq'),
       'The row filter City eq of Property is invalid: found the end at position 8, expected a field, a value or a function.',
     ],
+    [{ stor: 'm.db' }, 'c.json: the top level has no key stor (did you mean store?).'],
+    [{ budget: { kilobytes: 1 } }, 'c.json: /budget has no key kilobytes.'],
+    [{ logLevel: 'all' }, 'c.json: /logLevel must be one of debug, info, warn, error, silent.'],
     [{ hosts: { api: 'a b' } }, 'c.json: /hosts/api must match pattern "^[A-Za-z0-9.-]{1,253}$".'],
   ];
   for (const [config, reason] of wrong) {
