@@ -1,10 +1,9 @@
 /** Sends messages to webhooks, through the HTTP client that enforces the egress policy. */
 
-import { RequestFailure } from '../replica/http/failure.ts';
+import { asFailure, RequestFailure } from '../replica/http/failure.ts';
 import { retryAfter } from '../replica/http/rate-limit-headers.ts';
 import { networkTransport } from '../replica/http/transport.ts';
 import { systemClock } from '../shared/clock.ts';
-import { codeOf } from '../shared/error-code.ts';
 import type { Post } from '../webhooks/post.ts';
 
 /**
@@ -66,6 +65,5 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError' || error.name === 'AbortError')
     return 'the receiver did not answer in time';
-  const code = codeOf(error);
-  return code === undefined ? error.message : `${code}: ${error.message}`;
+  return asFailure(error).message;
 }

@@ -125,11 +125,19 @@ const UNREACHABLE_CODES: ReadonlySet<string> = new Set([
 export const isUnreachable = ({ cause }: RequestFailure): boolean =>
   UNREACHABLE_CODES.has(codeOf(cause) ?? '');
 
+/** Error codes of OpenSSL if a server answers an attempt to begin TLS in another protocol. */
+const NO_TLS: ReadonlySet<string> = new Set([
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+]);
+
 /** Converts an error of the network to a RequestFailure, which is transient unless it is an error of TLS. */
 export function asFailure(error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error;
-  const message = messageOf(error);
   const code = codeOf(error) ?? '';
+  const message = NO_TLS.has(code)
+    ? 'the server does not answer in TLS; perhaps its address begins with http:'
+    : messageOf(error);
   const isTls = /CERT|SSL|TLS|SELF_SIGNED/i.test(code);
   const facts = { cause: error };
   return new RequestFailure(

@@ -246,6 +246,18 @@ test('a refused connection is retried, since the service may be restarting', asy
   assert.deepEqual(asked.slept, [500]);
 });
 
+test('an https address of a server without TLS says so, and is not retried', async (t) => {
+  const server = await listen(t, () => FINE);
+  const asked = clientOf(t, server.origin.replace('http:', 'https:'));
+  const [kind, message] = await asked.fault('x');
+  assert.equal(kind, 'refused');
+  assert.match(
+    message,
+    /^ERR_SSL_\w+: the server does not answer in TLS; perhaps its address begins with http:$/,
+  );
+  assert.deepEqual(asked.slept, []);
+});
+
 test('a body that is shorter than its Content-Length is requested again', async (t) => {
   const server = await listen(t, (_, count) =>
     count < 2 ? { body: 'x'.repeat(5000), cutAfter: 100 } : FINE,
