@@ -125,8 +125,19 @@ function bar(done: number, total: number | undefined, width: number): string {
   if (total === undefined || total === 0) return '';
   const share = Math.min(1, done / total);
   const filled = Math.round(share * width);
-  const drawn = width === 0 ? '' : `[${'█'.repeat(filled)}${'░'.repeat(width - filled)}] `;
+  const [full, empty] = hasUtf8Locale(process.env) ? ['█', '░'] : ['#', '-'];
+  const drawn = width === 0 ? '' : `[${full.repeat(filled)}${empty.repeat(width - filled)}] `;
   return `${drawn}${Math.floor(share * 100)} %`;
+}
+
+/** Whether the terminal shows UTF-8, which is the case unless the locale says otherwise. */
+export function hasUtf8Locale({
+  LC_ALL,
+  LC_CTYPE,
+  LANG,
+}: Readonly<Record<string, string | undefined>>): boolean {
+  const locale = LC_ALL || LC_CTYPE || LANG;
+  return !locale || /utf-?8/i.test(locale);
 }
 
 const timeLeft = (seconds: number | undefined): string =>

@@ -11,6 +11,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { fullNameOf } from '../../src/cli/help.ts';
 import { everyCommand, loadProgram } from '../../src/cli/program.ts';
+import { hasUtf8Locale } from '../../src/cli/progress.ts';
 import { SignalFilter } from '../../src/cli/shutdown.ts';
 import { listings } from '../replica/support/feed.ts';
 import type { Reply } from '../replica/support/loopback.ts';
@@ -62,7 +63,7 @@ async function world(t: Scope): Promise<World> {
       const line = `exec ${shellLine([process.execPath, PLAT, ...args])} ${redirected}`;
       return onTerminal(t, line, {
         folder: at.folder,
-        env: environment({ TERM: 'xterm-256color', ...env }),
+        env: environment({ TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', ...env }),
         columns,
       });
     },
@@ -305,6 +306,15 @@ test('terminals of several kinds', { skip, timeout: 120_000 }, async (t) => {
     at.file('日本日本日本日本日本日本日本日本.ndjson', []);
     const wide = await seen(['import', ...STORE, '日本日本日本日本日本日本日本日本.ndjson'], { columns: 30 });
     assert.match(wide, /^Importing 日本日本日本日本日…$/m);
+  });
+
+  await t.test('a terminal whose locale is not UTF-8 gets a bar of ASCII', async () => {
+    at.file('a.ndjson', [{ ListingKey: '1' }]);
+    const ascii = await seen(['import', ...STORE, 'a.ndjson'], { env: { LC_ALL: 'de_DE.ISO-8859-1' } });
+    assert.match(ascii, /^Importing a\.ndjson \[#{24}\] 100 % 1 records/m);
+    assert.equal(hasUtf8Locale({ LC_ALL: '', LANG: 'en_US.UTF-8' }), true);
+    assert.equal(hasUtf8Locale({ LC_CTYPE: 'C', LANG: 'en_US.UTF-8' }), false);
+    assert.equal(hasUtf8Locale({}), true);
   });
 
   await t.test('Ctrl-C while nothing comes from the terminal ends an import', async () => {
