@@ -14,7 +14,7 @@ import {
 import type { WorkEntry } from './checkpoint/work-log.ts';
 import { FILES } from './copy/pending-fetches.ts';
 import { CHILDREN, RECORD } from './copy/quarantine-entry.ts';
-import type { LoadState, SweepState } from './machine/states.ts';
+import { isDownloaded, type LoadState, type SweepState } from './machine/states.ts';
 import { ACCOUNTS, type ChangeMethod, describeCapabilities, resourcesIn } from './source/source.ts';
 
 /** The status of the copy of one source. Times are canonical timestamps; durations are in milliseconds. */
@@ -146,7 +146,7 @@ async function collectionStatus(
 ): Promise<CollectionStatus> {
   const load = readNote(state, `load ${collection}`) ?? { kind: 'new' };
   const sweep = readNote(state, `sweep ${collection}`) ?? { kind: 'idle', sweep: 0 };
-  const cursor = load.kind === 'current' || load.kind === 'updating' ? load.cursor : undefined;
+  const cursor = isDownloaded(load) ? load.cursor : undefined;
   let stored = 0;
   let wanted = 0;
   for (const resource of resourcesIn(collection)) {

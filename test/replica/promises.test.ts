@@ -492,6 +492,30 @@ describe('freshness', () => {
     assert.deepEqual(moments('Member').slice(0, 3), [0, 60, 120]);
   });
 
+  test('a watch whose last purge is older than the interval purges at its start, not only after its first update', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(9, clock) });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    await replica.replicate();
+    clock.advance(21 * HOUR);
+    await replica.replicate({ purgeEvery: 40 * HOUR });
+    take(server.records.get('Property') ?? [], keyOf(3));
+    const begun = clock.now();
+    const stop = new AbortController();
+    await replica.replicate({
+      watch: true,
+      signal: stop.signal,
+      onEvent: (event) => {
+        if (event.kind === 'step' && event.state === 'done') stop.abort();
+      },
+    });
+    assert.deepEqual(
+      await replica.keys('Property'),
+      keysUpTo(9).filter((key) => key !== keyOf(3)),
+    );
+    assert.ok(clock.now() - begun < 60_000, 'the next update is a quarter of an hour away');
+  });
+
   test('a copy whose purges are guarded from the first run on is reported as stale a day after the download', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(9, clock) });

@@ -13,7 +13,7 @@ import { changedChildren, pendingFiles, quarantinedChildren } from '../copy/pend
 import { type PendingFetch, RECORD } from '../copy/quarantine-entry.ts';
 import { storePage } from '../copy/store-page.ts';
 import { isDirectFailure } from '../http/failure.ts';
-import type { LoadState } from '../machine/states.ts';
+import { isDownloaded, type LoadState } from '../machine/states.ts';
 import { EMPTY_PAGE, fetchRecords, joinPages } from '../source/pages.ts';
 import type { ReportedChange, SourcePage } from '../source/source.ts';
 import { fetchPending } from '../steps/fetch-pending.ts';
@@ -83,7 +83,7 @@ function lastChangeByKey(changes: readonly ReportedChange[]): [string, Change][]
 }
 
 const cursorOf = (load: LoadState): number =>
-  load.kind === 'current' || load.kind === 'updating' ? Date.parse(load.cursor) : Number.NEGATIVE_INFINITY;
+  isDownloaded(load) ? Date.parse(load.cursor) : Number.NEGATIVE_INFINITY;
 
 /**
  * Applies changes of one resource in one transaction.

@@ -66,6 +66,11 @@ const LOADS = {
 };
 export const LOAD_STATE = kinds(LOADS);
 export type LoadState = Shaped<typeof LOAD_STATE>;
+
+/** Whether a copy is complete up to a cursor. */
+export const isDownloaded = (load: LoadState): load is Extract<LoadState, { readonly cursor: string }> =>
+  load.kind === 'current' || load.kind === 'updating';
+
 type LoadStates = KindsOf<typeof LOADS>;
 
 export type WalkEnd = NonNullable<LoadStates['initial']['previous']>;

@@ -7,6 +7,7 @@ import { ANOTHER_SOURCE, UNDESCRIBED } from '../checkpoint/notes.ts';
 import { recordTrouble } from '../checkpoint/troubles.ts';
 import type { Copy } from '../copy/copy.ts';
 import { requireNewFoundation } from '../follow/chain.ts';
+import { isDownloaded } from '../machine/states.ts';
 import { ACCOUNTS, isAboutAccounts, resourcesIn } from '../source/source.ts';
 import { download, refresh, update } from '../steps/load.ts';
 import { type SweepResult, sweep } from '../steps/sweep.ts';
@@ -160,7 +161,7 @@ export async function refreshUntrusted(copy: Copy, reason: string): Promise<void
 async function restoreTrust({ checkpoint, store }: Copy, collection: string): Promise<void> {
   const doubted = checkpoint.get('doubted') ?? [];
   if (!doubted.includes(collection)) return;
-  if (hasWindows(collection) && !['current', 'updating'].includes(checkpoint.load(collection).kind)) return;
+  if (hasWindows(collection) && !isDownloaded(checkpoint.load(collection))) return;
   await store.mend(collection);
   await checkpoint.commit({ state: { doubted: doubted.filter((each) => each !== collection) } });
 }

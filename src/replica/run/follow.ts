@@ -114,6 +114,7 @@ export function followerOf(
     const known = current().checkpoint.get('chain');
     if (known === undefined || !(await goesOn(feed, known, collections))) {
       await begin(feed, await now(feed, ends), false);
+      if (known === undefined) await purgeUnfollowed();
     }
     prepared.resolve();
     await settle();
@@ -153,6 +154,16 @@ export function followerOf(
       inbox.close();
       await filling;
     }
+  }
+
+  /**
+   * Makes a purge due if the copy has been updated by windows until now: the source will not report what was deleted since the last
+   * purge, and the chain needs a sweep anyway.
+   */
+  async function purgeUnfollowed(): Promise<void> {
+    const { checkpoint } = current();
+    const fresh = checkpoint.get('foundation')?.fresh ?? [];
+    if (resources().some((each) => !fresh.includes(each))) await checkpoint.requestPurge();
   }
 
   /** Whether a stored chain can continue with a method, after its position has been translated if necessary. */

@@ -7,6 +7,7 @@ import { clearTrouble, isTemporary, recordTrouble } from '../checkpoint/troubles
 import type { Copy } from '../copy/copy.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { delayAfter, LONG_DELAY, LONGEST_DELAY } from '../http/retry.ts';
+import { isDownloaded } from '../machine/states.ts';
 import { fetchFiles } from '../media/fetch-files.ts';
 import type { SweepResult } from '../steps/sweep.ts';
 import {
@@ -63,6 +64,12 @@ export async function replicateOnce(
     }
   }
 }
+
+/**
+ * Milliseconds between the position from which changes are followed and the first purge. Only a sweep that begins in a later second
+ * of the source's clock shows that nothing was deleted before that position (follow/chain.ts).
+ */
+const FOUNDED = 2000;
 
 /** The wait after a sweep that did not complete, in milliseconds. */
 const RECONSIDER = 3_600_000;
@@ -145,7 +152,15 @@ export async function watch(
       follower.keepsCurrent(windowedCollections(copy())) ? undefined : copy().checkpoint.get('chain')?.level,
     work: purge,
   };
+  // A complete copy needs no update before its purge.
+  const skipDownload = async (): Promise<void> => {
+    const { checkpoint, environment } = copy();
+    if (!windowedCollections(copy()).every((each) => isDownloaded(checkpoint.load(each)))) return;
+    await environment.clock.sleep(FOUNDED, ends);
+    downloaded.resolve();
+  };
   await settleAll([
+    follower.prepared.then(skipDownload),
     follower.run(ends).catch((error: unknown) => {
       stop.abort();
       throw error;

@@ -9,7 +9,7 @@ import { changedChildren, reasonsToFetchSeparately } from '../copy/pending-fetch
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { RequestFailure, RowsMoved, stopped } from '../http/failure.ts';
-import { type LoadEvent, lowerTotal, type WalkEnd } from '../machine/states.ts';
+import { isDownloaded, type LoadEvent, lowerTotal, type WalkEnd } from '../machine/states.ts';
 import { type PageRequest, type SourcePage, type Walk, windowEdges } from '../source/source.ts';
 import { fetchPending } from './fetch-pending.ts';
 import { contradictsMasks, NO_MASKS, notesOfPages } from './witnesses.ts';
@@ -33,8 +33,9 @@ async function settledWindowEnd({ feed, environment, report }: Copy): Promise<st
 /** Begins or resumes the download. Afterwards, the copy is complete up to the time at which the download began. */
 export async function download(copy: Copy, resource: string): Promise<void> {
   const { checkpoint, report } = copy;
-  const before = checkpoint.load(resource).kind;
-  if (before === 'current' || before === 'updating') return;
+  const load = checkpoint.load(resource);
+  if (isDownloaded(load)) return;
+  const before = load.kind;
   const step = { kind: 'step', resource, step: 'initial' } as const;
   report({ ...step, state: before === 'new' ? 'begun' : 'resumed' });
   if (before === 'new') {
@@ -136,7 +137,7 @@ const BEYOND = 3_600_000;
 export async function update(copy: Copy, resource: string): Promise<void> {
   const { checkpoint, report } = copy;
   const before = checkpoint.load(resource);
-  if (before.kind !== 'current' && before.kind !== 'updating') return;
+  if (!isDownloaded(before)) return;
   const step = { kind: 'step', resource, step: 'update' } as const;
   report({ ...step, state: before.kind === 'updating' ? 'resumed' : 'begun' });
   // The first page of this window may have been requested before, and a filter must not be sent twice.

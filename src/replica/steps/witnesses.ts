@@ -10,6 +10,7 @@ import type { CopyChange } from '../checkpoint/checkpoint.ts';
 import type { Masks, Witness } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
 import { RequestFailure } from '../http/failure.ts';
+import { isDownloaded } from '../machine/states.ts';
 import { fetchRecords } from '../source/pages.ts';
 import { type SourceItem, type SourcePage, windowEdges } from '../source/source.ts';
 
@@ -60,8 +61,7 @@ export async function findOlderRecord(copy: Copy, resource: string): Promise<Old
   const { checkpoint, environment, feed, signal } = copy;
   const { asksForMany, byKey, isPlat } = feed.capabilities;
   const witnesses = checkpoint.witnesses(resource);
-  const { kind } = checkpoint.load(resource);
-  if (byKey === 'none' || (kind !== 'current' && kind !== 'updating')) return undefined;
+  if (byKey === 'none' || !isDownloaded(checkpoint.load(resource))) return undefined;
   const precision = isPlat ? 1 : PRECISION;
   const keyField = (await copy.store.model()).resource(resource).key;
   const ask = async (some: readonly Witness[]): Promise<ReadonlyMap<string, number>> => {

@@ -47,6 +47,39 @@ test(
 );
 
 test(
+  'a watch that begins to follow a copy of single runs purges at once, and so learns what was deleted since the last purge',
+  { timeout: 60_000 },
+  async (t) => {
+    const origin = await startTestService(t, { clock: REAL });
+    await origin.write('Property', listing('1'), listing('2'), listing('3'), listing('4'));
+    const copy = await startTestService(t, { clock: REAL, settings: { owner: 'replica' } });
+    const from = `${origin.addresses.replication}/Reso/OData`;
+    const token = await origin.key('replication', { role: 'idx' });
+    const source = { from, interface: 'reso', token, source: 'feed', resources: ['Property'] } as const;
+    assert.equal(await replicate({ ...source, store: copy.store }), 'done');
+    const { lastPurge } = await status(copy);
+    assert.ok(lastPurge !== undefined, 'the run has purged');
+    await origin.store.remove('Property', ['2']);
+    const watching = await follower(t, origin, { store: copy.store });
+    await untilHeld(copy.store, async () => !(await copy.keys('Property')).includes('2'));
+    // If it stops and begins again, it continues where it was, and needs no purge.
+    await watching.stop();
+    const sweeps = watching.events.filter((event) => event.kind === 'step' && event.step === 'sweep');
+    assert.deepEqual(
+      sweeps.map((event) => event.kind === 'step' && event.state),
+      ['begun', 'done'],
+    );
+    const again = await follower(t, origin, { store: copy.store });
+    await origin.store.remove('Property', ['3']);
+    await untilHeld(copy.store, async () => !(await copy.keys('Property')).includes('3'));
+    assert.equal(
+      again.events.some((event) => event.kind === 'step' && event.step === 'sweep'),
+      false,
+    );
+  },
+);
+
+test(
   'a large number of reported deletions waits for a purge, whose guard decides; a few are applied at once',
   {
     timeout: 60_000,
