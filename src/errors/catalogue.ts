@@ -193,6 +193,9 @@ export const catalogue = {
   typeMismatch: badQuery<{ option: string; position?: number; reason: string }>(
     ({ option, position, reason }) => `${option}: ${reason}${atPosition(position)}.`,
   ),
+  arithmeticInvalid: tooLargeQuery<{ option: string; position?: number; reason: string }>(
+    ({ option, position, reason }) => `${option}: ${reason}${atPosition(position)}.`,
+  ),
   filterTooLarge: tooLargeQuery<{ option: string; what: string; limit: number; position?: number }>(
     ({ option, what, limit, position }) => `${option}: more than ${limit} ${what}${atPosition(position)}.`,
   ),

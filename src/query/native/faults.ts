@@ -9,7 +9,13 @@ import {
 
 export const FILTER = '_filter';
 
-type FaultCode = 'syntax' | 'fieldUnknown' | 'typeMismatch' | 'filterTooLarge' | 'notImplemented';
+type FaultCode =
+  | 'syntax'
+  | 'fieldUnknown'
+  | 'typeMismatch'
+  | 'arithmeticInvalid'
+  | 'filterTooLarge'
+  | 'notImplemented';
 
 export interface Fault extends FilterFault {
   readonly position: number;

@@ -208,7 +208,7 @@ function fold(
   const isLong = Math.max(left.text.length, right.text.length) > LONGEST;
   const result = isLong ? undefined : calculate(operator, left, right);
   if (result === undefined || result.text.length > LONGEST) {
-    return recordFault(
+    return recordArithmetic(
       scanner,
       `the result of ${operator} is too large to compare`,
       operator,
@@ -221,7 +221,7 @@ function fold(
 /** Whether an operator divides by zero; if so, the fault is recorded. */
 function dividesByZero(scanner: Scanner, operator: ArithmeticWord, right: NumberScalar): boolean {
   if ((operator !== 'Div' && operator !== 'Mod') || !isZero(right)) return false;
-  recordFault(scanner, `${operator} by zero`, right.text, right.position);
+  recordArithmetic(scanner, `${operator} by zero`, right.text, right.position);
   return true;
 }
 
@@ -304,7 +304,7 @@ function combineLeft(
   const odd = [left, right].find((operand) => !isNumeric(operand));
   if (odd !== undefined) {
     const reason = `${operator} takes numbers, not ${typeName(apparentType(odd))}`;
-    return recordFault(scanner, reason, operator, position);
+    return recordArithmetic(scanner, reason, operator, position);
   }
   if (isNumber(right)) {
     if (isNumber(left)) return fold(scanner, operator, left, right);
@@ -465,7 +465,7 @@ function combineRight(
   if (first !== undefined && second !== undefined) return single(fold(scanner, operator, first, second));
   const odd = first === undefined ? left : right;
   const found = odd.values.length > 1 ? 'a list' : typeName(odd.type);
-  return recordFault(scanner, `${operator} takes numbers, not ${found}`, operator, odd.position);
+  return recordArithmetic(scanner, `${operator} takes numbers, not ${found}`, operator, odd.position);
 }
 
 // Calls
@@ -722,6 +722,12 @@ function parenthesized<T>(scanner: Scanner, parse: () => T): T {
 /** Records a fault after which parsing continues. */
 function recordFault(scanner: Scanner, reason: string, token: string, position: number): Broken {
   scanner.faults.push(typeFault(reason, token, position));
+  return BROKEN;
+}
+
+/** The reference implementation counts arithmetic that has no result among its limits (reference: sparkql, Limits). */
+function recordArithmetic(scanner: Scanner, reason: string, token: string, position: number): Broken {
+  scanner.faults.push(fault('arithmeticInvalid', { option: FILTER, position, reason }, token));
   return BROKEN;
 }
 

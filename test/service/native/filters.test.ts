@@ -149,6 +149,9 @@ test('a filter above a limit gets 1041, an invalid one 1040, and an unsupported 
       '_filter: more than 200 values in one condition at position 418.',
     ],
     "((( City Eq 'Zug')))": [400, 1041, '_filter: more than 2 levels of parentheses at position 10.'],
+    'BedroomsTotal Eq 5 Div 0': [400, 1041, '_filter: Div by zero at position 24.'],
+    "BedroomsTotal Eq 1 Add '2'": [400, 1041, '_filter: Add takes numbers, not a text at position 24.'],
+    'trim(City) Add 2 Eq 1': [400, 1041, '_filter: Add takes numbers, not a text at position 12.'],
     "City Eq '*a*b*c*'": [400, 1041, '_filter: more than 3 wildcards in one condition at position 9.'],
     'Lisprice Eq 1': [
       400,
