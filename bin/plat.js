@@ -47,9 +47,7 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
 } else {
   const node = bundledNode();
   if (node === undefined) {
-    fail(
-      `plat needs Node ${NEEDED} or newer, and this is ${process.versions.node}. Install it beside plat: npm install node@${NEEDED}`,
-    );
+    fail(`plat needs Node ${NEEDED} or newer, and this is ${process.versions.node}. ${remedy()}`);
   }
   // Without a launcher that waits, nothing stands between it and its terminal.
   if (process.channel === undefined) become(node, [...flags, ...rest]);
@@ -141,11 +139,26 @@ function makeFolder(path) {
 
 /** The program of the npm package `node`, which plat depends on. */
 function bundledNode() {
+  const folder = packageOfNode();
+  if (folder === undefined) return undefined;
+  const program = join(folder, 'bin', 'node');
+  return [program, `${program}.exe`].find((path) => existsSync(path));
+}
+
+/** The folder of the npm package `node`; undefined if it is not installed. */
+function packageOfNode() {
   try {
-    const program = join(dirname(createRequire(import.meta.url).resolve('node/package.json')), 'bin', 'node');
-    const found = [program, `${program}.exe`].find((path) => existsSync(path));
-    return found;
+    return dirname(createRequire(import.meta.url).resolve('node/package.json'));
   } catch {
     return undefined;
   }
+}
+
+/** What to do if the package `node` has no program. */
+function remedy() {
+  if (packageOfNode() !== undefined)
+    return 'npm has not run the install script that brings it: npm rebuild node --ignore-scripts=false';
+  return existsSync(source)
+    ? `It comes with the packages, which are not installed: run "npm ci" in ${root}`
+    : `Install it beside plat: npm install node@${NEEDED}`;
 }

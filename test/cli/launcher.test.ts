@@ -1,7 +1,10 @@
 /** plat started by an older Node, which starts the right one: signals on every path, and exit codes. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { nodesHere, userPath } from '../support/older-nodes.ts';
 import { CTRL_C, noTerminal, onTerminal, shellLine } from '../support/pseudo-terminal.ts';
@@ -63,6 +66,33 @@ for (const { version, path } of launchers) {
         assert.deepEqual(
           codes,
           Array.from({ length: TIMES }, () => 0),
+        );
+      },
+    );
+
+    await t.test(
+      'without its own Node, it says how to get it',
+      { skip: Number.parseInt(version.slice(1), 10) >= 26 },
+      async () => {
+        const root = at.path('checkout');
+        cpSync(dirname(PLAT), join(root, 'bin'), { recursive: true });
+        const says = async (): Promise<string> => {
+          const child = spawn(path, [join(root, 'bin', 'plat.js'), 'status']);
+          const [said] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+          return said.replace(`plat needs Node 26 or newer, and this is ${version.slice(1)}. `, '');
+        };
+        assert.equal(await says(), 'Install it beside plat: npm install node@26\n');
+        mkdirSync(join(root, 'src', 'cli'), { recursive: true });
+        writeFileSync(join(root, 'src', 'cli', 'main.ts'), '');
+        assert.equal(
+          await says(),
+          `It comes with the packages, which are not installed: run "npm ci" in ${realpathSync(root)}\n`,
+        );
+        mkdirSync(join(root, 'node_modules', 'node'), { recursive: true });
+        writeFileSync(join(root, 'node_modules', 'node', 'package.json'), '{"name":"node"}');
+        assert.equal(
+          await says(),
+          'npm has not run the install script that brings it: npm rebuild node --ignore-scripts=false\n',
         );
       },
     );
