@@ -30,6 +30,9 @@ export interface Traits {
   /** Its largest page. */
   page: number;
   counts: boolean;
+  /** Whether it supports `$skip`, and `$orderby` with the key. */
+  skips: boolean;
+  sorts: boolean;
   /** The collections that it expands; any other one is an error. */
   expands: readonly string[];
   /** Whether `/Property('key')/Media` works. */
@@ -63,6 +66,8 @@ export async function odataServer(
     top: 'page',
     page: 1000,
     counts: false,
+    skips: true,
+    sorts: false,
     expands: [],
     paths: false,
     metadata: undefined,
@@ -131,6 +136,8 @@ function collection(server: ODataServer, seen: Seen, resource: string, list: rea
   const expansions = expansionsOf(seen);
   if (expansions.some((name) => !traits.expands.includes(name))) return fault(400, 'Cannot expand');
   if (query.has('$count') && !traits.counts) return fault(400, 'Cannot count');
+  if (query.has('$skip') && !traits.skips) return fault(400, 'Cannot skip');
+  if (query.has('$orderby') && !traits.sorts) return fault(400, 'Cannot sort');
   const terms = termsOf(query.get('$filter'));
   if (terms === undefined) return fault(400, 'Cannot filter so');
   const keyField = KEYS[resource] ?? '';
@@ -138,6 +145,7 @@ function collection(server: ODataServer, seen: Seen, resource: string, list: rea
   const matching = list
     .filter((record) => terms.every((term) => term(record)))
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  if (query.get('$orderby') === `${keyField} desc`) matching.reverse();
   const after = query.get('$skiptoken');
   const from =
     after === null ? matching.slice(Number(query.get('$skip') ?? 0)) : matching.slice(Number(after));
@@ -158,7 +166,16 @@ function collection(server: ODataServer, seen: Seen, resource: string, list: rea
   });
 }
 
-const OPTIONS = new Set(['$top', '$skip', '$skiptoken', '$filter', '$select', '$expand', '$count']);
+const OPTIONS = new Set([
+  '$top',
+  '$skip',
+  '$skiptoken',
+  '$filter',
+  '$select',
+  '$expand',
+  '$count',
+  '$orderby',
+]);
 
 function pageSize({ query, headers }: Seen, traits: Traits, there: number): { rows: number; left: number } {
   const preferred = /maxpagesize=(\d+)/.exec(String(headers.prefer ?? ''))?.[1];

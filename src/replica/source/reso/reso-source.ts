@@ -108,6 +108,51 @@ export function resoSource(options: ResoSourceOptions): Source {
     return readPage(url, `${root}${resource}`, { headers, attempts: request.attempts });
   }
 
+  /**
+   * Reads a page. If the source rejects `$skip`, although it returns no next links, the page is taken from the first page, provided
+   * that this has all records.
+   */
+  async function readPageOf(
+    resource: string,
+    query: readonly string[],
+    request: PageRequest,
+  ): Promise<ListResponse> {
+    const { position, size } = request;
+    try {
+      return await read(resource, query, request);
+    } catch (error) {
+      if (!isRejected(error) || position?.kind !== 'skip' || position.skip > size) throw error;
+      const first = { ...request, position: undefined };
+      const page = await read(resource, query, first);
+      const isWhole = await areAll(resource, query, first, page.values).catch((other: unknown) => {
+        if (isRejected(other)) return false;
+        throw other;
+      });
+      if (!isWhole) throw error;
+      return { ...page, values: page.values.slice(position.skip) };
+    }
+  }
+
+  /** Whether a page has all records: sorted in either direction, a page has the same records only if there are no others. */
+  async function areAll(
+    resource: string,
+    query: readonly string[],
+    request: PageRequest,
+    values: readonly unknown[],
+  ): Promise<boolean> {
+    const { key } = resourceOf(resource);
+    const options = query.filter((each) => !/^\$(?:expand|select)=/.test(each));
+    const sorted = async (direction: string): Promise<string[]> => {
+      const order = [...options, selectKey(resource), `$orderby=${key} ${direction}`];
+      return keysOf(resource, (await read(resource, order, request)).values).map((each) => each.key);
+    };
+    const keys = new Set(keysOf(resource, values).map((each) => each.key));
+    const ascending = await sorted('asc');
+    const descending = await sorted('desc');
+    const isSame = keys.size === values.length && ascending.length === keys.size;
+    return isSame && ascending.every((each, at) => keys.has(each) && each === descending.at(-1 - at));
+  }
+
   function addressOf(collection: string, query: readonly string[], { position, size }: PageRequest): string {
     if (position?.kind === 'link') return topMeans === 'page' ? withTop(position.url, size) : position.url;
     const top = topMeans === 'total' ? [] : [`$top=${size}`];
@@ -185,7 +230,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     async page(name, walk, request) {
       if (request.apart === true) return pageOneByOne(name, walk, request);
       const query = [...windowFilter(walk), ...counted, ...expand(name)];
-      const answer = await (isTracked(walk, request) ? readTracked : read)(name, query, request);
+      const answer = await (isTracked(walk, request) ? readTracked : readPageOf)(name, query, request);
       const delta = deltaLinkOf(answer, root);
       const next = nextOf(answer, request);
       if (walk.kind === 'all') return { ...pageOf(name, answer.values, answer.facts), next, delta };
@@ -198,7 +243,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       };
     },
     async keys(name, request) {
-      const answer = await read(name, [selectKey(name), ...counted], request);
+      const answer = await readPageOf(name, [selectKey(name), ...counted], request);
       const keys = keysOf(name, answer.values);
       const keyless = answer.values.length - keys.length;
       return { keys, keyless, next: nextOf(answer, request), ...answer.facts };
@@ -243,7 +288,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     } catch (error) {
       // The server may have refused the preference, or the size. If it may be the size, the caller requests a smaller page, without
       // the preference.
-      if (!isDirectFailure(error) || !isUnsupported(error)) throw error;
+      if (!isRejected(error)) throw error;
       refusesTracking = true;
       if (mayBeRejectedForSize(error) && request.size > SMALL) throw error;
       return read(name, query, request);
@@ -409,6 +454,10 @@ export function resoSource(options: ResoSourceOptions): Source {
     return { values: list.values, serverTime, weight };
   }
 }
+
+/** Whether the source does not support the request. */
+const isRejected = (error: unknown): error is RequestFailure =>
+  isDirectFailure(error) && isUnsupported(error);
 
 /** Parses the digest of a range. @throws RequestFailure for an invalid digest; the source is then compared record by record */
 function digestOf(value: unknown): SourceDigest {

@@ -5,6 +5,7 @@ import { listing, photo } from '../../../support/builders.ts';
 import { DAY, testClock } from '../../../support/clock.ts';
 import { pick } from '../../../support/world.ts';
 import { change, keyOf, keysUpTo, listings, people, take, withPhotos } from '../../support/feed.ts';
+import { json } from '../../support/loopback.ts';
 import { metadataOf, odataServer, type Traits } from '../../support/odata-server.ts';
 import { makeReplica } from '../../support/replica.ts';
 
@@ -168,6 +169,62 @@ for (const { name, traits, abilities } of SERVERS) {
     assert.deepEqual(await replica.quarantine(), []);
   });
 }
+
+for (const count of [1, 2, 10]) {
+  test(`a source without next links and $skip is copied as long as one page has all ${count} records`, async (t) => {
+    const clock = testClock();
+    const traits = { links: 'none', skips: false, sorts: true, page: 10, expands: ['Media'] } as const;
+    const server = await odataServer(t, clock, { Property: listings(count, clock, withPhotos) }, traits);
+    const list = server.records.get('Property') ?? [];
+    const replica = await makeReplica(t, {
+      from: server.root,
+      interface: 'reso',
+      clock,
+      resources: ['Property'],
+    });
+    assert.equal(await replica.replicate(), 'done');
+    assert.deepEqual(await replica.keys('Property'), keysUpTo(count));
+    clock.advance(DAY);
+    for (let number = 1; number <= count; number++) {
+      change(list, keyOf(number), { ListPrice: number }, clock);
+      clock.advance(1000);
+    }
+    clock.advance(600_000);
+    assert.equal(await replica.replicate(), 'done');
+    assert.equal((await replica.record('Property', keyOf(count)))?.ListPrice, count);
+    clock.advance(DAY);
+    take(list, keyOf(1));
+    assert.equal(await replica.replicate({ force: true }), 'done');
+    assert.deepEqual(await replica.keys('Property'), keysUpTo(count - 1, 2));
+    assert.deepEqual((await replica.verify())[0]?.differences, []);
+
+    // With more records than a page has, none of the walks is complete.
+    for (let number = 20; number < 31; number++) list.push(listing(keyOf(number), { ListPrice: number }));
+    await assert.rejects(replica.replicate({ refresh: true }), {
+      kind: 'transient',
+      message: 'The walk was lost 5 times: 400: Cannot skip',
+    });
+  });
+}
+
+test('a source without next links and $skip that does not sort, or ignores $orderby, is not taken for complete', async (t) => {
+  for (const sorts of [true, false]) {
+    const clock = testClock();
+    const traits = { links: 'none', skips: false, sorts, page: 10 } as const;
+    const server = await odataServer(t, clock, { Property: listings(7, clock) }, traits);
+    const replica = await makeReplica(t, {
+      from: server.root,
+      interface: 'reso',
+      clock,
+      resources: ['Property'],
+    });
+    server.intercept = ({ query }) =>
+      sorts && query.has('$orderby')
+        ? json({ value: keysUpTo(7).map((ListingKey) => ({ ListingKey })) })
+        : undefined;
+    await assert.rejects(replica.replicate(), { kind: 'transient' });
+  }
+});
 
 test('filters use only gt, lt and and, so that servers without other operators work', async (t) => {
   const clock = testClock();
