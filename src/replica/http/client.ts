@@ -176,7 +176,7 @@ export class SourceClient {
       // A server may repeat what it was sent.
       const given = await this.#readWhole(response);
       const text = token ? given.replaceAll(token, '[hidden]') : given;
-      if (response.status === 401 && token !== undefined) {
+      if (token !== undefined && isTokenRejected(response)) {
         if (isRenewed) tokens?.noteUseless(token);
         else {
           isRenewed = true;
@@ -287,3 +287,7 @@ export class SourceClient {
 }
 
 const isSuccess = ({ status }: TransportResponse): boolean => status >= 200 && status < 300;
+
+/** Some servers respond with another status to a token that has expired, and with this code (RFC 6750, 3.1). */
+const isTokenRejected = ({ status, headers }: TransportResponse): boolean =>
+  status === 401 || /\berror="?invalid_token\b/.test(headers['www-authenticate'] ?? '');

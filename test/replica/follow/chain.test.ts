@@ -1,10 +1,13 @@
 /** Copies that follow their source's changes, on loopback and in real time: each appends them to its own sequence of changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { clientCredentials } from '../../../src/replica/http/client-credentials.ts';
 import { replicate } from '../../../src/replica/run/replicate.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { type Follower, follower, REAL, status, untilHeld, untilLevel } from '../support/follower.ts';
+import { json } from '../support/loopback.ts';
+import { CLIENT, tokenEndpoint } from '../support/token-endpoint.ts';
 
 test(
   'three copies in a row apply a change, a deleted photo and a deleted listing, without a window or a purge',
@@ -75,6 +78,37 @@ test(
     assert.equal(
       again.events.some((event) => event.kind === 'step' && event.step === 'sweep'),
       false,
+    );
+  },
+);
+
+test(
+  'a watch whose tokens expire continues to follow: its stream ends, and is opened again with a new token',
+  { timeout: 60_000 },
+  async (t) => {
+    const origin = await startTestService(t, { clock: REAL });
+    await origin.write('Property', listing('1'));
+    const endpoint = await tokenEndpoint(t);
+    // The tokens are keys of the service, which expire when they are revoked.
+    endpoint.intercept = async () =>
+      json({ access_token: await origin.key('replication', { role: 'idx' }), expires_in: 3600 });
+    const revokeAll = async (): Promise<void> => {
+      for (const { id } of await origin.store.keys.list())
+        await origin.store.keys.revoke(id, '2020-06-01T00:00:00Z');
+    };
+    const token = clientCredentials({ tokenUrl: endpoint.url, ...CLIENT });
+    const copy = await follower(t, origin, { token });
+    await untilLevel(copy);
+    for (const key of ['2', '3']) {
+      const before = endpoint.requests.length;
+      await revokeAll();
+      await origin.write('Property', listing(key));
+      await untilHeld(copy.store, async () => (await copy.keys('Property')).includes(key));
+      assert.equal(endpoint.requests.length, before + 1, 'one token for all of its requests');
+    }
+    assert.deepEqual(
+      copy.events.filter(({ kind }) => ['refresh', 'failed', 'retry'].includes(kind)),
+      [],
     );
   },
 );

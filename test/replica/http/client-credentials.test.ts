@@ -135,6 +135,22 @@ test('401 renews the token and repeats the request, without a failure', async (t
   assert.deepEqual([asked.slept, asked.events], [[], []]);
 });
 
+test('403 renews the token only if it says that the token is invalid', async (t) => {
+  let header = 'Bearer realm="feed", error="invalid_token"';
+  const isOld = new Set(['Bearer issued-1']);
+  const { asked, sent } = await feed(t, {
+    answer: ({ headers }) =>
+      isOld.has(headers.authorization ?? '')
+        ? { status: 403, headers: { 'www-authenticate': header }, body: 'no' }
+        : FINE,
+  });
+  assert.equal(await asked.text('a'), 'fine');
+  isOld.add('Bearer issued-2');
+  header = 'Bearer error="insufficient_scope"';
+  assert.deepEqual(await asked.fault('b'), ['refused', '403: no']);
+  assert.deepEqual(sent(), ['issued-1', 'issued-2', 'issued-2']);
+});
+
 test('a request is repeated once: if its new token is rejected as well, it fails', async (t) => {
   const { endpoint, asked, sent } = await feed(t, { answer: () => ({ status: 401, body: 'Not this' }) });
   assert.deepEqual(await asked.fault('a'), ['refused', '401: Not this']);
