@@ -11,8 +11,8 @@ import {
   RequestFailure,
 } from '../../../src/replica/http/failure.ts';
 import { budgetName } from '../../../src/replica/http/rate-budget.ts';
-import { type TokenSource, tokenFile } from '../../../src/replica/http/token-source.ts';
-import { networkTransport, type Transport } from '../../../src/replica/http/transport.ts';
+import { type RequestContext, type TokenSource, tokenFile } from '../../../src/replica/http/token-source.ts';
+import type { Transport } from '../../../src/replica/http/transport.ts';
 import type { Scope } from '../../support/engine.ts';
 import { temporaryFile } from '../../support/temporary.ts';
 import { clientOf, type TestClient } from '../support/client.ts';
@@ -50,6 +50,14 @@ async function feed(
   const sent = () => server.seen.map(({ headers }) => headers.authorization?.replace('Bearer ', ''));
   return { endpoint, server, asked, tokens, sent };
 }
+
+/** How a client sends requests for tokens. */
+const contextOf = ({ clock, events, network }: TestClient): RequestContext => ({
+  environment: { clock, random: () => 0.5, transport: network },
+  listener: (event) => void events.push(event),
+  backoff: { base: 1000, longest: 60_000, attempts: 4 },
+  signal: new AbortController().signal,
+});
 
 const reasons = (events: readonly ReplicaEvent[]): string[] =>
   events.map((event) => ('reason' in event ? `${event.kind}: ${event.reason}` : event.kind));
@@ -199,6 +207,26 @@ test('concurrent requests share one renewal, before the first request and after 
   assert.equal(sent().filter((token) => token === 'issued-2').length, paths.length);
 });
 
+test('a 401 that arrives after another request has renewed the token renews nothing', async (t) => {
+  const endpoint = await tokenEndpoint(t);
+  const release = Promise.withResolvers<void>();
+  const server = await listen(t, async (seen, count) => {
+    const rejection = endpoint.rejects(seen);
+    if (rejection !== undefined && seen.path === '/feed/slow' && count < 4) await release.promise;
+    return rejection ?? FINE;
+  });
+  const asked = clientOf(t, server.origin, {
+    tokens: clientCredentials({ tokenUrl: endpoint.url, ...CLIENT }),
+  });
+  await asked.text('a');
+  endpoint.valid.clear();
+  const slow = asked.text('slow');
+  assert.equal(await asked.text('fast'), 'fine');
+  release.resolve();
+  assert.equal(await slow, 'fine');
+  assert.deepEqual([endpoint.requests.length, server.seen.length], [2, 5]);
+});
+
 test('a redirect of the source within its origin counts no renewal, and keeps the new token', async (t) => {
   const { endpoint, asked, sent } = await feed(t, {
     answer: ({ path }) => (path === '/feed/old' ? { status: 302, headers: { location: '/feed/new' } } : FINE),
@@ -239,25 +267,17 @@ for (const [name, reply, waits] of PASSING) {
 
 test('a timeout of the token endpoint is retried', async (t) => {
   const { endpoint, asked, tokens } = await feed(t);
-  const network = networkTransport();
-  t.after(() => network.close());
+  const context = contextOf(asked);
+  const { transport: network } = context.environment;
   let posts = 0;
   const transport: Transport = async (request) => {
-    if (request.body !== undefined && ++posts === 1) {
-      throw Object.assign(new Error('Headers Timeout Error'), { code: 'UND_ERR_HEADERS_TIMEOUT' });
-    }
-    return network(request);
+    if (++posts > 1) return network(request);
+    throw Object.assign(new Error('Headers Timeout Error'), { code: 'UND_ERR_HEADERS_TIMEOUT' });
   };
-  const events: ReplicaEvent[] = [];
-  const token = await tokens.current({
-    environment: { clock: asked.clock, random: () => 0.5, transport },
-    listener: (event) => void events.push(event),
-    backoff: { base: 1000, longest: 60_000, attempts: 4 },
-    signal: new AbortController().signal,
-  });
-  assert.equal(token, 'issued-1');
+  const environment = { ...context.environment, transport };
+  assert.equal(await tokens.current({ ...context, environment }), 'issued-1');
   const reason = `The token endpoint ${endpoint.url}: UND_ERR_HEADERS_TIMEOUT: Headers Timeout Error`;
-  assert.deepEqual(events, [{ kind: 'retry', reason, attempt: 1, wait: 500 }]);
+  assert.deepEqual(asked.events, [{ kind: 'retry', reason, attempt: 1, wait: 500 }]);
 });
 
 test('a token endpoint that stays unavailable fails after its own attempts, which are not multiplied', async (t) => {
@@ -456,6 +476,17 @@ test('a token that is still valid is used while its renewal fails', async (t) =>
   asked.clock.advance(75 * SECOND);
   await asked.text('d');
   assert.deepEqual(sent(), ['issued-1', 'issued-1', 'issued-1', 'issued-2']);
+});
+
+test('a request whose token was rejected does not rely on an early renewal, which has a single attempt', async (t) => {
+  const { endpoint, asked, tokens } = await feed(t);
+  const token = await tokens.current(contextOf(asked));
+  asked.clock.advance(3300 * SECOND);
+  endpoint.intercept = (_, count) => (count === 2 ? { status: 503, body: 'busy' } : undefined);
+  const early = tokens.current(contextOf(asked));
+  const replaced = tokens.replace(token, contextOf(asked));
+  assert.deepEqual([await early, await replaced], ['issued-1', true]);
+  assert.equal(await tokens.current(contextOf(asked)), 'issued-2');
 });
 
 test('a renewal that a stopped client began is begun again by the one that still runs', async (t) => {

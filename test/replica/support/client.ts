@@ -4,7 +4,7 @@ import { type ClientOptions, SourceClient } from '../../../src/replica/http/clie
 import { RequestFailure } from '../../../src/replica/http/failure.ts';
 import type { Allowance } from '../../../src/replica/http/rate-budget.ts';
 import { tokenSourceOf } from '../../../src/replica/http/token-source.ts';
-import { networkTransport } from '../../../src/replica/http/transport.ts';
+import { networkTransport, type Transport } from '../../../src/replica/http/transport.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 import type { Scope } from '../../support/engine.ts';
 import { virtualTime } from './virtual-clock.ts';
@@ -12,6 +12,7 @@ import { virtualTime } from './virtual-clock.ts';
 export interface TestClient {
   readonly client: SourceClient;
   readonly clock: TestClock;
+  readonly network: Transport;
   readonly events: ReplicaEvent[];
   readonly slept: readonly number[];
   /** The body of the response. */
@@ -47,6 +48,7 @@ export function clientOf(scope: Scope, origin: string, options: Partial<ClientOp
   return {
     client,
     clock,
+    network,
     events,
     slept: time.slept,
     text,
