@@ -41,9 +41,13 @@ export function checkpointsOn({ reading, locked, model, commit }: CheckpointPart
   const number = async (statement: Sql): Promise<number> => Number((await rows(statement))[0]?.n ?? 0);
   const keysOf = async (statement: Sql): Promise<string[]> =>
     (await rows(statement)).map((row) => String(row.key));
+  /**
+   * A mark is looked up by its whole key for each record. A server that has no statistics of marks, because all of them are new, would
+   * plan NOT EXISTS as a comparison of every record with every mark.
+   */
   const isUnseen = (source: string, resource: string, sweep: number): Sql =>
-    sql`r._source = ${bind(source)} AND NOT EXISTS (SELECT 1 FROM plat_ledger_seen
-      WHERE ${isOfResource(source, resource)} AND key = r._key AND sweep >= ${bind(sweep)})`;
+    sql`r._source = ${bind(source)} AND coalesce((SELECT m.sweep FROM plat_ledger_seen m
+      WHERE m.source = ${bind(source)} AND m.resource = ${bind(resource)} AND m.key = r._key), -1) < ${bind(sweep)}`;
   const stateOf = (source: string, each: string): Sql =>
     sql`SELECT name, value FROM plat_ledger_state WHERE source = ${bind(source)} AND name = ${bind(each)}`;
 
@@ -93,8 +97,10 @@ export function checkpointsOn({ reading, locked, model, commit }: CheckpointPart
       ),
     deleteMarks: (source, resource, sweep) =>
       locked(({ run }) =>
-        run(sql`DELETE FROM plat_ledger_seen WHERE ${isOfResource(source, resource)} AND key IN (SELECT key FROM plat_ledger_seen
-          WHERE ${isOfResource(source, resource)} AND sweep < ${bind(sweep)} LIMIT ${integer(MARKS_DELETED_AT_ONCE)})`),
+        run(sql`WITH stale AS (SELECT key FROM plat_ledger_seen
+            WHERE ${isOfResource(source, resource)} AND sweep < ${bind(sweep)} ORDER BY key LIMIT ${integer(MARKS_DELETED_AT_ONCE)})
+          DELETE FROM plat_ledger_seen WHERE ${isOfResource(source, resource)} AND sweep < ${bind(sweep)}
+            AND key <= (SELECT max(key) FROM stale)`),
       ),
     pending: (source, resource, why, after, limit) =>
       keysOf(sql`SELECT key FROM plat_ledger_wanted

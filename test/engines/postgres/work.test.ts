@@ -4,10 +4,13 @@ import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { parsePostgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { connectLanes, TIMEOUTS } from '../../../src/engines/postgres/connection/connect.ts';
+import { withSession } from '../../../src/engines/postgres/connection/session.ts';
 import { readInTransaction, readSnapshot } from '../../../src/engines/postgres/reading/reads.ts';
+import { openStore } from '../../../src/open-store.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { Lane, ReadCaller } from '../../../src/store/read/lanes.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
+import { relayTo } from '../../support/postgres-relay.ts';
 
 const { address: text, drop } = await emptyDatabase(DEFAULT_SETTINGS);
 const address = parsePostgresAddress(`${text}&processors=4`);
@@ -83,4 +86,29 @@ test('a statement uses one processor: it has no parallel workers, unless the add
   const other = connectLanes({ ...address, options }, TIMEOUTS);
   assert.equal(await setting(other), '3');
   await other.end();
+});
+
+test('a sweep whose marks are all new looks each mark up, and compares none with all records', async (t) => {
+  const relay = await relayTo(t, text);
+  const { checkpoints, close } = await openStore(relay.address);
+  t.after(() => close());
+  const { commands } = await relay.during(async () => {
+    assert.equal(await checkpoints.unseenCount('a source', 'Media', 5), 0);
+    assert.deepEqual(await checkpoints.unseen('a source', 'Media', 5, '', 10), []);
+    assert.equal(await checkpoints.deleteMarks('a source', 'Media', 5), 0);
+  });
+  const statements = commands.filter((each) => each.includes('plat_ledger_seen'));
+  assert.equal(statements.length, 3);
+  // A server without statistics takes the marks of a source and a resource for a single row.
+  await withSession(lanes.small, async ({ rows }) => {
+    await rows('ALTER TABLE plat_ledger_seen SET (autovacuum_enabled = off)');
+    await rows(
+      `INSERT INTO plat_ledger_seen SELECT 'a source', 'Media', n, 1 FROM generate_series(1, 5000) n`,
+    );
+    for (const each of statements) {
+      const plan = (await rows(`EXPLAIN (GENERIC_PLAN) ${each}`)).map(Object.values).join('\n');
+      assert.match(plan, /Index Cond: .*source.* AND .*resource.* AND .*key /);
+      assert.doesNotMatch(plan, /Join|Nested Loop/);
+    }
+  });
 });
