@@ -9,6 +9,7 @@ import { contactSource } from '../../src/replica/run/session.ts';
 import { testClock } from '../support/clock.ts';
 import { keyOf, keysUpTo, listings, withPhotos } from './support/feed.ts';
 import { json, type Seen } from './support/loopback.ts';
+import { agent, failure, nativeServer } from './support/native-server.ts';
 import { odataServer } from './support/odata-server.ts';
 import { makeReplica } from './support/replica.ts';
 
@@ -204,6 +205,32 @@ test('a source that rejects expansions with 200 and an error is asked for its me
     query.has('$expand') ? json({ error: { message: 'No $expand' } }) : undefined;
   assert.equal(await replica.replicate(), 'done');
   assert.deepEqual(await replica.keys('Media'), ['1001-0', '1002-0', '1002-1']);
+});
+
+test('a source without metadata, agents and offices is copied, and the status says what it lacks', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(3, clock) });
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(3));
+  assert.ok((await replica.status()).abilities.includes('has no Member, Office'));
+});
+
+test('a native source without accounts is copied unless they are named, and offices alone are accounts', async (t) => {
+  const clock = testClock();
+  const office = { ...agent('O1'), UserType: 'Office' };
+  const server = await nativeServer(t, clock, listings(3, clock), [office]);
+  const from = { from: server.root, interface: 'native', clock } as const;
+  server.intercept = ({ path }) => (path === '/v1/accounts' ? failure(404, 404, 'No such path') : undefined);
+  const replica = await makeReplica(t, from);
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(3));
+  assert.ok((await replica.status()).abilities.includes('has no Member, Office'));
+  const named = await makeReplica(t, { ...from, resources: ['Property', 'Office'] });
+  await assert.rejects(named.replicate(), { status: 404 });
+  server.intercept = () => undefined;
+  assert.equal(await named.replicate(), 'done');
+  assert.deepEqual(await named.keys('Office'), ['O1']);
 });
 
 test('attempts to reach a source before there is a store count in one budget', async (t) => {

@@ -115,11 +115,10 @@ async function discover(
   const root = rootOf(options.from).href;
   // Many sources have no agents or offices, but resources that the user has named are required.
   const mayLack = options.resources === undefined ? OPTIONAL_RESOURCES : [];
-  const common = { client, root, dictionary, resources, windowField };
+  const common = { client, root, dictionary, resources, windowField, mayLack };
   return options.interface === 'reso'
     ? discoverReso({
         ...common,
-        mayLack,
         pollEvery: options.pollEvery,
         pollPace: shortestPollInterval(options.limits ?? {}),
       })

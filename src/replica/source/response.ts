@@ -17,6 +17,8 @@ export interface DiscoveryOptions {
   readonly resources: readonly string[];
   /** The window field; undefined: the source's own timestamp if it has one, otherwise ModificationTimestamp. */
   readonly windowField: string | undefined;
+  /** The resources that the source may lack. It is an error if it lacks another one. */
+  readonly mayLack: readonly string[];
 }
 
 /** A source whose capabilities are known, and which is queried through a client: that of the discovery, or a later one. */

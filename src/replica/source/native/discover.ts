@@ -12,7 +12,7 @@ import {
   readPlatHeaders,
   type SourceFacts,
 } from '../response.ts';
-import { ACCOUNTS, type Capabilities, type ForeignField, isForeign } from '../source.ts';
+import { ACCOUNTS, type Capabilities, type ForeignField, isForeign, resourcesIn } from '../source.ts';
 import { CustomNames, declaredFields, listedFields } from './native-json.ts';
 import { nativeSource, readResults } from './native-source.ts';
 
@@ -38,6 +38,13 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<Di
   const listed = customFields ? await unlessGone(askCustom(client)) : undefined;
   const custom = listed ?? [];
   const listing = dictionary.resources.get('Property');
+  const asked = resources.filter((name) => resourcesIn(ACCOUNTS).includes(name));
+  const mayLackAccounts =
+    !isPlat && asked.length > 0 && asked.every((name) => options.mayLack.includes(name));
+  const lacking =
+    mayLackAccounts && (await unlessGone(client.get(`${root}${ACCOUNTS}?_limit=1`, () => true))) === undefined
+      ? asked
+      : [];
   const capabilities: Capabilities = {
     interface: 'native',
     isPlat,
@@ -50,9 +57,11 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<Di
     pagesByLink: true,
     counts: false,
     asksForMany: true,
-    resources: resources.flatMap((name) =>
-      name === 'Property' ? [name] : name === 'Member' ? [ACCOUNTS] : [],
-    ),
+    resources: [
+      ...resources.filter((name) => name === 'Property'),
+      ...(asked.length > lacking.length ? [ACCOUNTS] : []),
+    ],
+    lacking,
   };
   return (client) =>
     nativeSource({

@@ -9,6 +9,7 @@ import {
   isTooLarge,
   isUnsupported,
   RequestFailure,
+  unlessGone,
 } from '../../http/failure.ts';
 import {
   type Discovered,
@@ -30,8 +31,6 @@ import { resoSource, type TopMeans } from './reso-source.ts';
 import { type ChildAddress, childAddress, literalOf, recordAddress, withOptions } from './urls.ts';
 
 interface DiscoverResoOptions extends DiscoveryOptions {
-  /** The resources that the source may lack. It is an error if it lacks another one. */
-  readonly mayLack: readonly string[];
   /** Milliseconds between two requests for new entity events or deltas. */
   readonly pollEvery: number | undefined;
   /** The minimum interval, in milliseconds, because of the limits of the token. */
@@ -53,7 +52,10 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
   const { client, root, dictionary, resources } = options;
   const found = await readMetadata(client, root);
   const { metadata } = found;
-  const lacking = metadata === undefined ? [] : resources.filter((name) => !metadata.entitySets.has(name));
+  const lacking =
+    metadata === undefined
+      ? await unanswered(client, root, options.mayLack)
+      : resources.filter((name) => !metadata.entitySets.has(name));
   const missing = lacking.find((name) => !options.mayLack.includes(name));
   if (missing !== undefined) {
     throw platError('usage', {
@@ -147,6 +149,17 @@ async function readMetadata(
 function isTruncated(text: string): boolean {
   const hasBegun = /<(?:\w+:)?Edmx\b/.test(text) || /^\s*(?:<\?[^>]*>?\s*)?<?$/.test(text);
   return hasBegun && !/<\/(?:\w+:)?Edmx\s*>\s*$/.test(text);
+}
+
+/** The resources of a source without metadata that it does not have. */
+async function unanswered(client: SourceClient, root: string, names: readonly string[]): Promise<string[]> {
+  const lacking: string[] = [];
+  for (const name of names) {
+    const url = withOptions(`${root}${name}`, ['$top=1']);
+    const found = await unlessGone(client.get(url, () => true));
+    if (found === undefined) lacking.push(name);
+  }
+  return lacking;
 }
 
 interface Probe extends Pick<Capabilities, 'isPlat' | 'counts' | 'pagesByLink'> {
