@@ -112,7 +112,9 @@ export const catalogue = {
   ),
 
   // Paths and requests
-  pathNotFound: notFound<{ path: string }>(({ path }) => `There is nothing at ${path}.`),
+  pathNotFound: notFound<{ path: string; nearest?: string | undefined }>(
+    ({ path, nearest }) => `There is nothing at ${path}.${didYouMean(nearest)}`,
+  ),
   consoleMissing: notFound(
     () => 'The console was not built. In a checkout, "npm run build:console" builds it.',
   ),
@@ -186,9 +188,11 @@ export const catalogue = {
     ({ option, position, found, expected }) =>
       `${option}: found ${found}${atPosition(position)}, expected ${expected}.`,
   ),
-  fieldUnknown: badQuery<UnknownName & { resource: string; option: string; position?: number }>(
-    ({ name, resource, option, position, nearest }) =>
-      `${option}: ${resource} has no field ${name}${atPosition(position)}.${didYouMean(nearest)}`,
+  fieldUnknown: badQuery<
+    UnknownName & { resource: string; option: string; position?: number; hint?: string | undefined }
+  >(
+    ({ name, resource, option, position, hint = '', nearest }) =>
+      `${option}: ${resource} has no field ${name}${atPosition(position)}${hint}.${didYouMean(nearest)}`,
   ),
   typeMismatch: badQuery<{ option: string; position?: number; reason: string }>(
     ({ option, position, reason }) => `${option}: ${reason}${atPosition(position)}.`,

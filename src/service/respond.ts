@@ -29,6 +29,7 @@ import {
   allowsAnonymous,
   isNativeRoute,
   mayAssume,
+  nearestPath,
   odataVersionHeader,
   type Route,
   routeOf,
@@ -118,7 +119,7 @@ async function answerRoute(responder: Responder, exchange: Exchange, begun: Pend
   switch (route.kind) {
     case 'none':
       if (path === '/') Object.assign(extra, describedBy(exchange.base));
-      throw platError('pathNotFound', { path });
+      throw platError('pathNotFound', { path, nearest: nearestPath(exchange) });
     case 'front':
       return answerFront(responder, exchange, begun, route.front);
     case 'media':

@@ -47,6 +47,13 @@ export function routeOf({ surface, path, headers, as }: Exchange): Route {
   return { kind: 'none', path };
 }
 
+/** The path of an interface that differs from a path of none in its capitals only, such as `/reso/odata/Property`. */
+export function nearestPath({ surface, path }: Exchange): string | undefined {
+  const roots = [surface.resoRoot, surface.nativeRoot].filter((root) => root !== undefined);
+  const root = roots.find((each) => `${path}/`.toLowerCase().startsWith(each.toLowerCase()));
+  return root === undefined ? undefined : `${root}${path.slice(root.length)}`;
+}
+
 /** Whether the response is in the envelope of the native interface. An unknown path belongs to the interface that it resembles. */
 export const isNativeRoute = ({ path }: Exchange, { kind }: Route): boolean =>
   kind === 'native' || (kind === 'none' && isNativePath(path));

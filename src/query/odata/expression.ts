@@ -200,9 +200,16 @@ export function fieldUnknown(
   { name, start }: Start & { readonly name: string },
 ): PlatError {
   const nearest = nearestOfEither(name, schema.names(), schema.nativeCounterparts());
-  const facts = { ...positionOf(source, start), name: shown(name), resource: schema.resource.name, nearest };
+  const isCompared = nearest === undefined && AFTER_COMPARISON.test(source.text.slice(0, start));
+  const facts = {
+    ...{ ...positionOf(source, start), name: shown(name), resource: schema.resource.name, nearest },
+    hint: isCompared ? ` (write '${shown(name)}' for a string)` : undefined,
+  };
   return platError('fieldUnknown', facts, { target: source.option });
 }
+
+/** What precedes the right operand of a comparison, where a name is most likely a string without quotes. */
+const AFTER_COMPARISON = /\s(?:eq|ne|gt|ge|lt|le)\s+$/i;
 
 // Nodes
 

@@ -2,7 +2,7 @@
  * The paths of the native interface and their handlers: to add a path, add a row. The router and the description of the interface
  * both read this table, and a handler accepts the parameters that its row names.
  */
-import { NATIVE_PARTS } from '../../dictionary/index.ts';
+import { NATIVE_PARTS, nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
 import type { AuthenticatedExchange, Reply } from '../exchange.ts';
@@ -120,8 +120,18 @@ export async function answerNative(asked: AuthenticatedExchange, path: string): 
     const reply = given === undefined ? undefined : await answer({ ...request, takes }, ...given);
     if (reply !== undefined) return reply;
   }
-  throw platError('pathNotFound', { path: exchange.path });
+  const [first = ''] = segments;
+  const nearest = COLLECTIONS.has(first) ? undefined : nearestName(first, COLLECTIONS);
+  const below = [nearest, ...segments.slice(1).map(encodeURIComponent)].join('/');
+  throw platError('pathNotFound', {
+    path: exchange.path,
+    nearest: nearest === undefined ? undefined : `${exchange.surface.nativeRoot}${below}`,
+  });
 }
+
+const COLLECTIONS: ReadonlySet<string> = new Set(
+  NATIVE_ROUTES.map(({ path }) => path.split('/', 1)[0] ?? ''),
+);
 
 function decodeSegment(segment: string): string {
   try {

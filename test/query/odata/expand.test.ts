@@ -177,7 +177,7 @@ test('an invalid expansion is rejected', () => {
     ],
     '$expand=Media($filter=Order eq City)': [
       'fieldUnknown',
-      '$expand: Media has no field City at position 24.',
+      "$expand: Media has no field City at position 24 (write 'City' for a string).",
     ],
   };
   for (const [query, error] of Object.entries(wrong)) {

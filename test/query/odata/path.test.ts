@@ -218,6 +218,8 @@ test('unknown and hidden names get the same error, with the nearest visible name
     'ListTeam/TeamKey eq null': 'Property has no field ListTeam at position 1.',
     'ListAgent/ListPrice eq 1': 'Member has no field ListPrice at position 11.',
     'Media/any(m:m/Oder eq 1)': 'Media has no field Oder at position 15. Did you mean Order?',
+    'City eq Brannock': "Property has no field Brannock at position 9 (write 'Brannock' for a string).",
+    'City eq Ctiy': 'Property has no field Ctiy at position 9. Did you mean City?',
     'x/City eq 1': 'Property has no field x at position 1.',
   };
   for (const [source, message] of Object.entries(wrong)) {

@@ -205,6 +205,21 @@ test('other clients get 404 at /, with a Link header to the description', async 
   }
 });
 
+test('a path that nearly is one of an interface gets 404 with that path', async () => {
+  for (const [path, nearest] of [
+    ['/reso/odata/Property', '/Reso/OData/Property'],
+    ['/Reso/Odata', '/Reso/OData/'],
+    ['/V1/listings/7', '/v1/listings/7'],
+    ['/v1/listing/7', '/v1/listings/7'],
+  ]) {
+    const { status, text } = await service.get('api', path ?? '', { token: TOKENS.api });
+    assert.equal(status, 404);
+    assert.ok(text.includes(`"There is nothing at ${path}. Did you mean ${nearest}?"`), text);
+  }
+  const { text } = await service.get('api', '/v1/listings/7/photo', { token: TOKENS.api });
+  assert.ok(text.includes('"There is nothing at /v1/listings/7/photo."'), text);
+});
+
 const validator = new Validator();
 
 test('the description of each surface is valid OpenAPI 3.1, with and without a token', async () => {
