@@ -69,4 +69,8 @@ export function platError<C extends ErrorCode>(
   return new PlatError(code, entry, entry.message(facts), extras);
 }
 
+/** Whether the disk of a store is full: reads then continue without what would be stored for them. */
+export const isStoreFull = (error: unknown): boolean =>
+  error instanceof PlatError && error.code === 'storeFull';
+
 export type { ErrorCode, ErrorFacts } from './catalogue.ts';

@@ -2,7 +2,7 @@
  * The request limit of each key in a time window: requests are counted in this process or, if several processes serve the store,
  * borrowed from the store. This module must not know what is requested.
  */
-import { type PlatError, platError } from '../../errors/index.ts';
+import { isStoreFull, type PlatError, platError } from '../../errors/index.ts';
 import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
 import type { Loan, SharedState } from '../../store/shared.ts';
 import type { RateLimit } from '../options.ts';
@@ -105,6 +105,8 @@ export class SharedRateLimiter implements RequestLimiter, SizedCache {
   readonly #timer: NodeJS.Timeout;
   readonly #borrowed = new Map<string, Borrowed>();
   readonly #borrowing = new Map<string, Promise<void>>();
+  /** Counts while the store has no room for it: each process then counts by itself, but serves. */
+  readonly #alone = new RateLimiter();
 
   constructor(shared: SharedState) {
     this.#shared = shared;
@@ -132,7 +134,12 @@ export class SharedRateLimiter implements RequestLimiter, SizedCache {
           return { limit, remaining, exceeded: !isLeft, reset: secondsTo(borrowed.ends, now) };
         }
       }
-      await this.#borrow(key, limit, now);
+      try {
+        await this.#borrow(key, limit, now);
+      } catch (error) {
+        if (!isStoreFull(error)) throw error;
+        return this.#alone.countRequest(key, limit, now);
+      }
     }
   }
 

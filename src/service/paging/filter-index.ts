@@ -2,7 +2,7 @@
  * The filter-index cache (specification 8), which keeps the lists of records that filters found. It must not know what a filter is.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { PlatError } from '../../errors/index.ts';
+import { isStoreFull, PlatError } from '../../errors/index.ts';
 import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { KeptList, SharedState } from '../../store/shared.ts';
@@ -240,7 +240,13 @@ export class FilterIndexCache implements SizedCache {
     // If another process has stored a list first, that list is used.
     const age = Math.max(0, this.#clock.now() - made);
     begin?.(index);
-    const winner = await shared.keepList(name, index, { age, milliseconds, bytes });
+    const winner = await shared
+      .keepList(name, index, { age, milliseconds, bytes })
+      .catch((error: unknown) => {
+        // The next page then finds its records again.
+        if (isStoreFull(error)) return { ...index, age };
+        throw error;
+      });
     if (winner.id === index.id) return { index, made, state: 'fresh' };
     return { index: winner, made: this.#clock.now() - winner.age, state: 'cached' };
   }

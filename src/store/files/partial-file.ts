@@ -4,7 +4,7 @@
  * killed one left. It knows nothing of the content.
  */
 import { chmodSync, closeSync, existsSync, fstatSync, renameSync, rmSync, statSync } from 'node:fs';
-import { PlatError, platError } from '../../errors/index.ts';
+import { isStoreFull, platError } from '../../errors/index.ts';
 import { processWithoutFile } from './lock-holders.ts';
 import { openPrivateFile } from './private-file.ts';
 
@@ -13,7 +13,7 @@ export const DATABASE_FILE_ENDINGS = ['-wal', '-shm', '-journal'] as const;
 
 /** Translates the error of a copy into a file. A copy only reads its source, so a full disk is that of the file. */
 export function copyError(error: unknown, file: string): unknown {
-  if (!(error instanceof PlatError) || error.code !== 'storeFull') return error;
+  if (!isStoreFull(error)) return error;
   return platError('failed', { reason: `There is no room left on the disk of ${file}.` }, { cause: error });
 }
 

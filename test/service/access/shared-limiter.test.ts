@@ -1,6 +1,7 @@
 /** The rate limiter of one process of several: when it borrows requests from the store, and what it does with them. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { platError } from '../../../src/errors/index.ts';
 import { SharedRateLimiter } from '../../../src/service/access/rate-limits.ts';
 import type { Loan, LoanRequest, ReturnedLoan, SharedState } from '../../../src/store/shared.ts';
 
@@ -49,6 +50,16 @@ it('queries the store again only when a loan is used up, and reports the remaini
   ]);
   await limiter.close();
   assert.deepEqual(returned, [{ key: 'a', window: 1, requests: 1 }]);
+});
+
+it('counts by itself while the store has no room, and borrows again as soon as it has', async () => {
+  const full = platError('storeFull', { store: 'postgres://db/market' });
+  const { take, limiter } = lender(full, full, { requests: 3, remaining: 40 }, new Error('lost'));
+  assert.deepEqual(await take(0), [99, false, 300]);
+  assert.deepEqual(await take(1000), [98, false, 299]);
+  assert.deepEqual(await take(2000), [42, false, 300]);
+  await assert.rejects(take(5000), { message: 'lost' });
+  await limiter.close();
 });
 
 it('returns requests that are unused for 2 s when it borrows again, and borrows again when a window has ended', async () => {

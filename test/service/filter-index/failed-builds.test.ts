@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { platError } from '../../../src/errors/index.ts';
 import { FilterIndexCache } from '../../../src/service/paging/filter-index.ts';
+import type { SharedState } from '../../../src/store/shared.ts';
 import { LookChanged } from '../../../src/store/store.ts';
 import { testClock } from '../../support/clock.ts';
 
@@ -37,5 +38,24 @@ test('other errors are reported to all requests that wait for the list', async (
   const both = [cache.getOrMake(list, failing), cache.getOrMake(list, failing)];
   for (const each of both) await assert.rejects(each, { code: 'overloaded' });
   assert.equal(cache.size, 0);
+  cache.close();
+});
+
+test('a list that the store has no room for is used once, and found again by the next page', async () => {
+  const shared: SharedState = {
+    findList: async () => undefined,
+    isListCurrent: async () => false,
+    keepList: () => Promise.reject(platError('storeFull', { store: 'postgres://db/market' })),
+    lendRequests: () => assert.fail('no list borrows requests'),
+    returnRequests: async () => undefined,
+    noteSweep: async () => 'unknown',
+    sweepLists: async () => undefined,
+  };
+  const cache = new FilterIndexCache({ milliseconds: 60_000, bytes: 1_000_000 }, testClock(), shared);
+  for (const id of [1, 2]) {
+    const made = { ids: Uint32Array.of(id), order: '', openWindow: false };
+    const found = await cache.getOrMake({ key: 'a', text: 'f' }, async () => made);
+    assert.deepEqual([found.index.ids, found.state], [made.ids, 'fresh']);
+  }
   cache.close();
 });
