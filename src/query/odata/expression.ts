@@ -853,7 +853,9 @@ function bindCall(env: Environment, node: Call): Expression {
   if (UNSUPPORTED_FUNCTIONS.has(name) || name.includes('.')) {
     throw unsupported(env, node, `the function ${shown(node.name)}`);
   }
-  const nearest = nearestName(name, [...Object.keys(FUNCTIONS), ...SPECIAL]);
+  // OData 3 has `substringof(part, text)` instead of `contains(text, part)`.
+  const nearest =
+    name === 'substringof' ? 'contains' : nearestName(name, [...Object.keys(FUNCTIONS), ...SPECIAL]);
   const expected = nearest ?? 'a function of OData, such as contains';
   throw syntaxError(env.source, node.start, `the function ${shown(node.name)}`, expected);
 }

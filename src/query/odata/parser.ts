@@ -935,8 +935,18 @@ function readToken(source: OptionText, offset: number, splitTimes: boolean): Tok
   // A minus sign that does not begin a number.
   if (first === '-') return readSymbol(first, start);
   const character = String.fromCodePoint(text.codePointAt(start) ?? 0);
-  throw syntaxError(source, start, JSON.stringify(character), 'a name, a value or an operator');
+  const expected = OPERATORS_OF_OTHERS[character] ?? 'a name, a value or an operator';
+  throw syntaxError(source, start, JSON.stringify(character), expected);
 }
+
+/** Operators of other languages, and those of OData with the same meaning. */
+const OPERATORS_OF_OTHERS: Readonly<Record<string, string>> = {
+  '>': 'gt or ge',
+  '<': 'lt or le',
+  '!': 'ne or not',
+  '&': 'and',
+  '|': 'or',
+};
 
 const readSymbol = (symbol: string, start: number): Token => ({
   kind: 'symbol',

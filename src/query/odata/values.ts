@@ -190,6 +190,8 @@ const SPACE = /[ \t\r\n]*/y;
 export const skipSpace = (text: string, offset: number): number =>
   offset + (matchAt(SPACE, text, offset)?.length ?? 0);
 
+const CLOSING_QUOTE = "a closing ' (a quote inside a string is written '')";
+
 /**
  * Reads `'…'` at an offset: its text and its end.
  * @throws syntax when it is not closed
@@ -198,7 +200,7 @@ export function readQuoted(source: OptionText, offset: number): { text: string; 
   const { text } = source;
   let quote = text.indexOf("'", offset + 1);
   while (quote !== -1 && text[quote + 1] === "'") quote = text.indexOf("'", quote + 2);
-  if (quote === -1) throw syntaxError(source, offset, 'a string that is not closed', "a closing '");
+  if (quote === -1) throw syntaxError(source, offset, 'a string that is not closed', CLOSING_QUOTE);
   return { text: text.slice(offset + 1, quote).replaceAll("''", "'"), end: quote + 1 };
 }
 

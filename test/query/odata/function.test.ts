@@ -63,6 +63,10 @@ test('patterns are literals, and are validated when they are parsed', () => {
       'filterTooLarge',
       '$compute: more than 1000 steps in its regular expressions at position 54.',
     ],
+    "substringof('a',City)": [
+      'syntax',
+      '$compute: found the function substringof at position 1, expected contains.',
+    ],
     'matchespattern(City,1)': [
       'typeMismatch',
       '$compute: the pattern of matchespattern must be a string, not an integer at position 21.',

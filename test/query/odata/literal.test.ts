@@ -44,7 +44,8 @@ test('a literal is recognized by its form', () => {
 
 test('a malformed literal is rejected with its position', () => {
   const wrong: Record<string, string> = {
-    "A eq 'abc": "$filter: found a string that is not closed at position 6, expected a closing '.",
+    "A eq 'abc":
+      "$filter: found a string that is not closed at position 6, expected a closing ' (a quote inside a string is written '').",
     'A eq "abc"': '$filter: found "abc" at position 6, expected a value; a string must be in single quotes.',
     'A in ["abc]': '$filter: found a string that is not closed at position 7, expected a closing ".',
     'A in ["\\x"]': '$filter: found "\\x" at position 7, expected a JSON string.',
@@ -62,6 +63,8 @@ test('a malformed literal is rejected with its position', () => {
       "$filter: found 'POINT(1)' at position 15, expected a shape, such as SRID=4326;POINT(-122.4 37.7).",
     'A eq 42.': '$filter: found . at position 8, expected an operator, such as eq or and, or the end.',
     'A eq 5x': '$filter: found x at position 7, expected an operator, such as eq or and, or the end.',
+    'A > 5': '$filter: found ">" at position 3, expected gt or ge.',
+    'A && B': '$filter: found "&" at position 3, expected and.',
     'A eq ?': '$filter: found "?" at position 6, expected a name, a value or an operator.',
     "A eq '😀' 5": '$filter: found 5 at position 10, expected an operator, such as eq or and, or the end.',
     'A eq 😀': '$filter: found "😀" at position 6, expected a name, a value or an operator.',

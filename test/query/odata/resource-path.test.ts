@@ -142,7 +142,7 @@ test('malformed paths and keys are rejected', () => {
     ],
     "Property('a": [
       'syntax',
-      "path: found a string that is not closed at position 10, expected a closing '.",
+      "path: found a string that is not closed at position 10, expected a closing ' (a quote inside a string is written '').",
     ],
     "Property('a'": ['syntax', 'path: found the end at position 13, expected ")" or ",".'],
     "Property('a')x": ['syntax', 'path: found x at position 14, expected "(" or the end.'],

@@ -62,7 +62,7 @@ test('an invalid search expression is rejected', () => {
     '(a': '$search: found the end at position 3, expected ")" or a word.',
     'a)': '$search: found ) at position 2, expected "," or the end.',
     '"a"b': '$search: found b at position 4, expected "," or the end.',
-    "'a": "$search: found a string that is not closed at position 1, expected a closing '.",
+    "'a": "$search: found a string that is not closed at position 1, expected a closing ' (a quote inside a string is written '').",
   };
   for (const [text, message] of Object.entries(wrong)) {
     assert.deepEqual(
