@@ -16,6 +16,7 @@ const {
   DEFAULT_SETTINGS,
   PlatError,
   SERVICE_DEFAULTS,
+  clientCredentials,
   declare,
   openStore,
   parseRecord,
@@ -24,6 +25,7 @@ const {
   standardDictionary,
   startService,
   systemClock,
+  tokenFile,
   verifyReplica,
 } = require('../dist/index.js');
 
@@ -32,6 +34,7 @@ module.exports = {
   DEFAULT_SETTINGS,
   PlatError,
   SERVICE_DEFAULTS,
+  clientCredentials,
   declare,
   openStore,
   parseRecord,
@@ -40,5 +43,6 @@ module.exports = {
   standardDictionary,
   startService,
   systemClock,
+  tokenFile,
   verifyReplica,
 };
