@@ -87,7 +87,7 @@ export function reportLines(lines: string | readonly string[]): void {
 
 /** Reports a value on stderr, as one line of JSON. */
 export function reportJson(value: object): void {
-  write('stderr', `${escapeJson(JSON.stringify(value))}\n`);
+  write('stderr', jsonLine(value));
 }
 
 /** Whether stderr is a terminal. */

@@ -271,7 +271,6 @@ export const catalogue = {
     ({ name, source }) =>
       `The store fills ${name} itself, from ${source}. Its records cannot be imported, copied or deleted.`,
   ),
-  recordInvalid: badRecord<{ reason: string }>(({ reason }) => reason),
 
   // The store and the command line
   storeMissing: unavailable<{ store: string }>(

@@ -34,8 +34,8 @@ export function addGauges(metrics: Metrics, parts: MeasuredParts): void {
     'Bytes of responses that clients have not read yet',
     () => budgets.bytes,
   );
-  gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.bytes);
-  gauge('plat_filter_indexes', 'Filters in the filter-index cache', () => indexes.size);
+  gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.use.bytes);
+  gauge('plat_filter_indexes', 'Filters in the filter-index cache', () => indexes.use.entries);
   gauge(
     'plat_visibility_overdue',
     'Whether the stored visibility is outdated: computed for an earlier day',

@@ -65,62 +65,65 @@ function processMetrics(): Registry {
   return ofProcess;
 }
 
+/** Makes a counter of one label or two. @returns a function that adds to the count of their values, in the order of their names */
+function batchedCounter(register: Registry, name: string, help: string, ...labelNames: string[]) {
+  const sums = new Map<string, { readonly values: readonly string[]; sum: number }>();
+  const counter = new Counter({
+    ...{ name, help, labelNames, registers: [register] },
+    collect() {
+      for (const each of sums.values()) {
+        counter.labels(...each.values).inc(each.sum);
+        each.sum = 0;
+      }
+    },
+  });
+  return (more: number, value: string, second?: string): void => {
+    const key = second === undefined ? value : `${value} ${second}`;
+    const fresh = () => ({ values: second === undefined ? [value] : [value, second], sum: 0 });
+    sums.getOrInsertComputed(key, fresh).sum += more;
+  };
+}
+
+/** Makes a histogram of durations by one label. @returns a function that observes one, in seconds */
+function batchedHistogram(register: Registry, name: string, help: string, label: string) {
+  const waiting = new Map<string, number[]>();
+  const observe = (value: string, durations: number[]): void => {
+    const { observe: observeOne } = histogram.labels(value);
+    for (const seconds of durations.splice(0)) observeOne(seconds);
+  };
+  const histogram = new Histogram({
+    ...{ name, help, labelNames: [label], buckets: BUCKETS, registers: [register] },
+    collect() {
+      for (const [value, durations] of waiting) observe(value, durations);
+    },
+  });
+  return (value: string, seconds: number): void => {
+    const durations = waiting.getOrInsertComputed(value, () => []);
+    if (durations.push(seconds) >= MOST_WAITING) observe(value, durations);
+  };
+}
+
 export function makeMetrics() {
   const registry = new Registry();
   const shared = processMetrics();
   /** All metrics, read at the moment of the call. */
   const allMetrics = (): Registry => Registry.merge([shared, registry]);
   const registers = [registry];
-  /** Adds to the count of some labels, which are in the order of their names. */
-  const batchedCounter = (name: string, help: string, ...labelNames: string[]) => {
-    const sums = new Map<string, { readonly values: readonly string[]; sum: number }>();
-    const counter = new Counter({
-      ...{ name, help, labelNames, registers },
-      collect() {
-        for (const each of sums.values()) {
-          counter.labels(...each.values).inc(each.sum);
-          each.sum = 0;
-        }
-      },
-    });
-    return (more: number, value: string, second?: string): void => {
-      const key = second === undefined ? value : `${value} ${second}`;
-      const fresh = () => ({ values: second === undefined ? [value] : [value, second], sum: 0 });
-      sums.getOrInsertComputed(key, fresh).sum += more;
-    };
-  };
-  /** Observes durations in seconds, by one label. */
-  const batchedHistogram = (name: string, help: string, label: string) => {
-    const waiting = new Map<string, number[]>();
-    const observe = (value: string, durations: number[]): void => {
-      const { observe: observeOne } = histogram.labels(value);
-      for (const seconds of durations.splice(0)) observeOne(seconds);
-    };
-    const histogram = new Histogram({
-      ...{ name, help, labelNames: [label], buckets: BUCKETS, registers },
-      collect() {
-        for (const [value, durations] of waiting) observe(value, durations);
-      },
-    });
-    return (value: string, seconds: number): void => {
-      const durations = waiting.getOrInsertComputed(value, () => []);
-      if (durations.push(seconds) >= MOST_WAITING) observe(value, durations);
-    };
-  };
   const requests = batchedCounter(
+    registry,
     'plat_requests_total',
     'Requests by surface and status',
     'surface',
     'status',
   );
-  const rows = batchedCounter('plat_rows_total', 'Records returned', 'surface');
-  const bytes = batchedCounter('plat_bytes_total', 'Bytes of response bodies sent', 'surface');
+  const rows = batchedCounter(registry, 'plat_rows_total', 'Records returned', 'surface');
+  const bytes = batchedCounter(registry, 'plat_bytes_total', 'Bytes of response bodies sent', 'surface');
   const pagesHelp =
     'Pages by the filter index that they were read from: built for this request (fresh), from the cache (cached), or none';
-  const pages = batchedCounter('plat_filter_index_pages_total', pagesHelp, 'index');
+  const pages = batchedCounter(registry, 'plat_filter_index_pages_total', pagesHelp, 'index');
   const secondsHelp = 'Time from the start of a request to the end of its response';
-  const seconds = batchedHistogram('plat_request_seconds', secondsHelp, 'surface');
-  const steps = batchedHistogram('plat_step_seconds', 'Duration of each step of a request', 'step');
+  const seconds = batchedHistogram(registry, 'plat_request_seconds', secondsHelp, 'surface');
+  const steps = batchedHistogram(registry, 'plat_step_seconds', 'Duration of each step of a request', 'step');
   return {
     /** @param request the index is the state of the filter's list, if the request read a page: `fresh`, `cached` or `none` */
     observe(request: {
@@ -166,7 +169,7 @@ export function makeMetrics() {
     },
     /** Counts events since the start of the process, by one label. @returns a function that adds one, or `more`, to the count */
     counter(name: string, help: string, label: string) {
-      const add = batchedCounter(name, help, label);
+      const add = batchedCounter(registry, name, help, label);
       return (value: string, more = 1): void => add(more, value);
     },
     /** A duration in seconds. */

@@ -131,7 +131,7 @@ export function followerOf(
     try {
       for (;;) {
         await arrival(inbox, signal);
-        // `#best` may return a better method that may be tried again.
+        // `best` may return a better method that may be tried again.
         if (ends.aborted || current() !== copy || best()?.way !== feed.way) return;
         const batch = inbox.take();
         chain = await apply(chain, feed, batch);

@@ -84,10 +84,6 @@ export class Budgets implements SizedCache {
     return this.#requests;
   }
 
-  get size(): number {
-    return this.#spending.size;
-  }
-
   /**
    * Opens the account of a request whose key is not known yet.
    * @param address of the client

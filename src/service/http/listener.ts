@@ -241,90 +241,114 @@ async function handleRequest(options: ListenerOptions, arrived: RequestContext):
 }
 
 async function answerRequest(
-  { responder, metrics, dispatch, where, pace, cut, closing, streams }: ListenerOptions,
-  { request, response, carrier, connection, coming }: RequestContext,
+  options: ListenerOptions,
+  arrived: RequestContext,
   account: RequestAccount,
   id: string,
 ): Promise<void> {
   const started = performance.now();
+  const { responder, dispatch } = options;
+  const { request } = arrived;
   const headers = headersOf(request);
-  const { log, options } = responder;
-  const forwarded = options.trustProxy ? forwardedHost(headers) : undefined;
+  const forwarded = responder.options.trustProxy ? forwardedHost(headers) : undefined;
   const dispatched = (forwarded === undefined ? undefined : dispatch(forwarded)) ?? dispatch(headers.host);
-  const surface = dispatched ?? 'api';
-  const arrival = carrier.socket?.localAddress;
-  const arrived = { arrival, headers };
-  using taken = new DisposableStack();
+  const surface = SURFACE[dispatched ?? 'api'];
   // Operators must get responses even when all other requests are refused.
-  if (surface === 'admin') account.exempt();
+  if (surface.name === 'admin') account.exempt();
+  using taken = new DisposableStack();
+  const exchange = exchangeFrom(options, arrived, { id, headers, surface, account, taken });
+  const reply = await replyTo(responder, exchange, dispatched !== undefined, request);
+  const { begun, bytes } = await writeReply(options, arrived, exchange, reply);
+  const seconds = ((begun ?? performance.now()) - started) / 1000;
+  recordAnswer(options, exchange, reply, { bytes, seconds });
+}
+
+/** Makes the exchange of a request whose surface is known. */
+function exchangeFrom(
+  { responder: { options }, where }: ListenerOptions,
+  { request, carrier, coming }: RequestContext,
+  known: Pick<Exchange, 'id' | 'headers' | 'surface' | 'account' | 'taken'>,
+): Exchange {
+  const surface = known.surface.name;
   const url = originForm(request.url ?? '/');
   const mark = url.indexOf('?');
-  const timings = makeTimings();
-  const exchange: Exchange = {
-    id,
-    headers,
+  const arrival = carrier.socket?.localAddress;
+  const arrived = { arrival, headers: known.headers };
+  return {
+    ...known,
     method: request.method ?? 'GET',
     path: mark < 0 ? url : url.slice(0, mark),
     query: mark < 0 ? '' : url.slice(mark + 1),
-    surface: SURFACE[surface],
     client: carrier.socket?.remoteAddress ?? '',
     base: baseAddress(where(surface), options.publicUrls[surface], options.trustProxy, arrived),
     arrival,
-    account,
-    timings,
-    taken,
+    timings: makeTimings(),
     body: bodyReader(request, options.connections.requestSeconds * 1000, coming),
   };
-  const { method, path } = exchange;
-  const disconnectSlowClient = (): void => {
-    cut(surface);
-    const facts = { requestId: id, surface, caller: account.name };
-    log.warn(facts, 'disconnected a client that reads its response too slowly');
-    abortResponse(response);
-  };
-  const reply = await replyTo(responder, exchange, dispatched !== undefined, request);
+}
+
+/** Writes a reply at the pace of its client. @returns the written bytes, and when a stream of events began */
+async function writeReply(
+  { responder, pace, cut, closing, streams }: ListenerOptions,
+  { response, connection }: RequestContext,
+  exchange: Exchange,
+  reply: Reply,
+): Promise<{ readonly bytes: number; readonly begun?: number }> {
+  const { log, options } = responder;
+  const { id, method, headers, account, timings, taken } = exchange;
+  const surface = exchange.surface.name;
   const common = {
     ...(await commonHeaderValues(responder, id, surface, reply.date)),
     serverTiming: timings.header(),
   };
   // Otherwise, clients that send one request after the other would keep the service from closing.
   if (closing.aborted) closeConnectionAfter(response);
+  const disconnectSlowClient = (): void => {
+    cut(surface);
+    const facts = { requestId: id, surface, caller: account.name };
+    log.warn(facts, 'disconnected a client that reads its response too slowly');
+    abortResponse(response);
+  };
   const sender = pace.watch(disconnectSlowClient);
   const taking = { holds: (bytes: number) => account.setHeldBytes(bytes), sender };
   const isStream = hasEvents(reply) && method === 'GET';
-  // For a stream, the time until it began counts.
-  const begun = performance.now();
-  let bytes: number;
+  if (isStream) streams.open++;
   try {
-    if (isStream) {
-      streams.open++;
-      // Otherwise the connection would count as one without a key as long as the stream lasts.
-      if (account.key !== undefined) connection?.attributeTo(account.key);
-      bytes = await sendEvents(response, reply, common, { closing, taking, times: options.events });
-    } else {
-      bytes = await send(response, reply, common, {
-        method,
-        acceptEncoding: headers['accept-encoding'],
-        taking,
-        spent: () => taken.dispose(),
-      });
+    if (!isStream) {
+      const acceptEncoding = headers['accept-encoding'];
+      const spent = (): void => taken.dispose();
+      return { bytes: await send(response, reply, common, { method, acceptEncoding, taking, spent }) };
     }
+    const begun = performance.now();
+    // Otherwise the connection would count as one without a key as long as the stream lasts.
+    if (account.key !== undefined) connection?.attributeTo(account.key);
+    return {
+      bytes: await sendEvents(response, reply, common, { closing, taking, times: options.events }),
+      begun,
+    };
   } finally {
     sender.end();
     if (isStream) streams.open--;
   }
-  const seconds = ((isStream ? begun : performance.now()) - started) / 1000;
-  const { status, rows = 0 } = reply;
-  const index = reply.headers['x-plat-index'];
-  metrics.observe({ surface, status, rows, bytes, seconds, timings, index });
+}
+
+/** Records an answered request: metrics, the history of the operator's pages, the usage of its key, and the log. */
+function recordAnswer(
+  { responder, metrics }: ListenerOptions,
+  { id, method, path, account, timings, surface: { name: surface } }: Exchange,
+  reply: Reply,
+  { bytes, seconds }: { readonly bytes: number; readonly seconds: number },
+): void {
+  const { admin, usage, options, log } = responder;
+  const { status, rows = 0, reading } = reply;
+  const now = options.clock.now();
+  metrics.observe({ surface, status, rows, bytes, seconds, timings, index: reply.headers['x-plat-index'] });
   const key = account.key?.replace(/^key /, '');
-  const ended = { surface, status, seconds, key, rows, bytes };
-  responder.admin.history.addRequest(ended, options.clock.now());
-  if (isStream && key !== undefined) responder.usage.addSentBytes(key, bytes);
+  admin.history.addRequest({ surface, status, seconds, key, rows, bytes }, now);
+  if (key !== undefined && hasEvents(reply) && method === 'GET') usage.addSentBytes(key, bytes);
   // Pages that an operator reads as another key are not part of a walk of that key.
-  if (key !== undefined && reply.reading !== undefined && surface !== 'admin' && status === 200) {
-    responder.admin.walks.recordPage(key, surface, reply.reading, rows, options.clock.now());
-  }
+  if (key !== undefined && reading !== undefined && surface !== 'admin' && status === 200)
+    admin.walks.recordPage(key, surface, reading, rows, now);
   log.debug({ requestId: id, surface, method, path, status, bytes, seconds }, 'request');
 }
 

@@ -99,16 +99,8 @@ export class FilterIndexCache implements SizedCache {
   }
 
   get use(): SizedCache['use'] {
-    return { entries: this.size, bytes: this.#bytes };
-  }
-
-  /** The memory of all lists, for metrics. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  get size(): number {
-    return this.#lists.values().reduce((sum, { entries }) => sum + entries.size, 0);
+    const lists = this.#lists.values().reduce((sum, { entries }) => sum + entries.size, 0);
+    return { entries: lists, bytes: this.#bytes };
   }
 
   /** The memory of the lists of one key. */

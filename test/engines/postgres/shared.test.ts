@@ -327,7 +327,7 @@ describe('filter indexes of several processes', () => {
     for (const cache of [one, two, one]) {
       assert.equal((await cache.getOrMake(name, finding(...large))).state, 'fresh');
     }
-    for (const each of [one, two]) assert.deepEqual([each.bytes, each.size], [0, 0]);
+    for (const each of [one, two]) assert.deepEqual(each.use, { entries: 0, bytes: 0 });
     assert.equal((await two.getOrMake(name, finding(1))).state, 'fresh', 'the store does not have it either');
   });
 

@@ -126,12 +126,12 @@ test('a budget is removed at the end of its window, and at once if it holds no s
     account.begin('searches');
     account.close();
   }
-  assert.equal(budgets.size, 1000, 'the search time of a current window is remembered');
+  assert.equal(budgets.use.entries, 1000, 'the search time of a current window is remembered');
   for (let index = 0; index < 100; index++) ask(`other ${index}`).close();
-  assert.equal(budgets.size, 1000, 'a key without searches leaves no entry');
+  assert.equal(budgets.use.entries, 1000, 'a key without searches leaves no entry');
   advance(300_000);
   ask('next').close();
-  assert.equal(budgets.size, 0);
+  assert.equal(budgets.use.entries, 0);
 });
 
 function paceOf() {

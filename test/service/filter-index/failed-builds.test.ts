@@ -37,7 +37,7 @@ test('other errors are reported to all requests that wait for the list', async (
   };
   const both = [cache.getOrMake(list, failing), cache.getOrMake(list, failing)];
   for (const each of both) await assert.rejects(each, { code: 'overloaded' });
-  assert.equal(cache.size, 0);
+  assert.equal(cache.use.entries, 0);
   cache.close();
 });
 

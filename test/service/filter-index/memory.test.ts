@@ -56,7 +56,7 @@ for (const { what, ids, text } of [
     for (let index = 0; index < lists; index++) await take(`key ${index % 7}`, `${text}${index}`, ids);
     const grown = (await memory()) - before;
     const reported = gauge() - counted;
-    assert.equal(cache.size, lists + 1);
+    assert.equal(cache.use.entries, lists + 1);
     assert.ok(Math.abs(reported / grown - 1) < TOLERANCE, `${reported} reported, ${grown} grown`);
     cache.close();
     assert.ok(Number.isNaN(gauge()), 'a closed cache is no longer reported');
@@ -70,14 +70,14 @@ test('expired lists are removed even if they are never requested again', async (
   for (let index = 0; index < windows; index++) {
     clock.advance((10 * 24 * 60 * MINUTE) / windows);
     assert.equal(await take('walker', `ModificationTimestamp gt ${index}`), 'fresh');
-    most = Math.max(most, cache.size);
+    most = Math.max(most, cache.use.entries);
   }
   // Those of the last ten minutes, and of the minute until the next sweep.
   const kept = Math.ceil((11 * windows) / (10 * 24 * 60)) + 1;
   assert.ok(most <= kept, `${most} lists of ${windows}`);
   clock.advance(10 * MINUTE);
   await cache.sweep();
-  assert.deepEqual([cache.size, cache.bytes], [0, 0]);
+  assert.deepEqual(cache.use, { entries: 0, bytes: 0 });
   cache.close();
 });
 
@@ -86,7 +86,7 @@ test('when the clock is set back, lists with later timestamps are removed', asyn
   for (let index = 0; index < 100; index++) await take('a', String(index));
   clock.advance(-MINUTE);
   await take('a', 'now');
-  assert.equal(cache.size, 1);
+  assert.equal(cache.use.entries, 1);
   cache.close();
 });
 
@@ -96,7 +96,7 @@ test('when the cache is full, the key that uses the most memory loses its least 
   for (let index = 0; index < 17; index++) await take('greedy', String(index));
   await take('greedy', '0'); // used again, so that the next one is evicted first
   for (let index = 100; index < 400; index++) await take('greedy', String(index));
-  assert.ok(cache.bytes <= 20 * LIST_OVERHEAD);
+  assert.ok(cache.use.bytes <= 20 * LIST_OVERHEAD);
   const states = [];
   for (const name of ['1', '2', '3']) states.push(await take('modest', name));
   assert.deepEqual(states, ['cached', 'cached', 'cached']);
@@ -112,10 +112,10 @@ test('a list counts from the moment it is being built, and no longer if building
   const running = Array.from({ length: 50 }, (_, index) =>
     cache.getOrMake({ key: 'a', text: String(index) }, () => gate.promise),
   );
-  assert.equal(cache.bytes, 50 * LIST_OVERHEAD);
+  assert.equal(cache.use.bytes, 50 * LIST_OVERHEAD);
   gate.reject(new Error('the store is gone'));
   for (const each of running) await assert.rejects(each, /the store is gone/);
-  assert.deepEqual([cache.size, cache.bytes], [0, 0]);
+  assert.deepEqual(cache.use, { entries: 0, bytes: 0 });
   cache.close();
 });
 
