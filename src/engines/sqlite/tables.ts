@@ -64,8 +64,7 @@ export const OWN_TABLE_STATEMENTS = [
 export const lacksIndexes = (database: DatabaseSync): boolean =>
   database.prepare("SELECT value FROM plat_meta WHERE name = 'lacks_indexes'").get()?.value === 'true';
 
-const isPostponed = ({ search }: ResourceLayout, index: string): boolean =>
-  search !== undefined && index.startsWith(`${search.table}_by_`);
+const isPostponed = ({ search }: ResourceLayout, index: string) => index.startsWith(`${search?.table}_by_`);
 
 /** See `WriteEngine`. The index in key order stays, since rows are updated by key. */
 export function dropIndexes(database: DatabaseSync, model: StoreModel): boolean {
@@ -80,9 +79,8 @@ export function dropIndexes(database: DatabaseSync, model: StoreModel): boolean 
 /** Creates all tables and views, or adds what is missing. @param isPartial whether indexes are left out for an import */
 export function applyTables(database: DatabaseSync, model: StoreModel, isPartial?: boolean): void {
   database.exec(OWN_TABLE_STATEMENTS);
-  const postpones = isPartial ?? lacksIndexes(database);
   const layouts = storedLayouts(model);
-  for (const layout of layouts) extendTables(database, layout, postpones);
+  for (const layout of layouts) extendTables(database, layout, isPartial ?? lacksIndexes(database));
   for (const layout of layouts) recreateView(database, model, layout);
 }
 
