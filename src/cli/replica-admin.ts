@@ -58,7 +58,8 @@ export async function serveReplicaAdmin(
       close,
     };
   } catch (cause) {
-    throw platError('usage', { reason: `The admin port ${host}:${port} cannot be opened.` }, { cause });
+    const reason = `The admin port ${host}:${port} cannot be opened: ${messageOf(cause)}`;
+    throw platError('usage', { reason }, { cause });
   }
 }
 

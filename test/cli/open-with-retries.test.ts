@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { openPatiently } from '../../src/cli/open-with-retries.ts';
+import { serveReplicaAdmin } from '../../src/cli/replica-admin.ts';
 import { platError } from '../../src/errors/index.ts';
 import { RequestFailure } from '../../src/replica/http/failure.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -53,6 +54,20 @@ test('a source that cannot be reached, or refuses the token, is waited for befor
     assert.deepEqual([given.waits.length, given.waits.at(-1)], [10, longest]);
     if (kind === 'transient') assert.equal(given.waits[0], 7000, 'at least as long as the source asks for');
   }
+});
+
+test('a watch whose admin port is in use, or is not of this machine, ends with the reason', async () => {
+  const first = await serveReplicaAdmin('source', { host: '127.0.0.1', port: 0 });
+  const port = Number(new URL(first.address).port);
+  await assert.rejects(serveReplicaAdmin('source', { host: '127.0.0.1', port }), {
+    code: 'usage',
+    message: `The admin port 127.0.0.1:${port} cannot be opened: Port ${port} is in use. Choose another, or 0 for any free one.`,
+  });
+  await assert.rejects(serveReplicaAdmin('source', { host: '203.0.113.7', port: 0 }), {
+    code: 'usage',
+    message: /: The host to listen on, 203\.0\.113\.7, is not an address of this machine\.$/,
+  });
+  await first.close();
 });
 
 test('a watch of a source that refuses its token creates no store, and its probe says why', async (t) => {

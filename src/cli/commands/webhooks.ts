@@ -124,5 +124,5 @@ function webhookTable(webhooks: readonly ShownWebhook[], now: number): string[] 
 function stateOf({ paused, attempts, nextAttempt }: ShownWebhook, now: number): string {
   if (paused !== null) return `paused: ${paused}`;
   if (attempts === 0) return 'active';
-  return `failed ${attempts} times, again in ${Math.max(0, Math.ceil((nextAttempt - now) / 1000))} s`;
+  return `failed ${attempts === 1 ? 'once' : `${attempts} times`}, again in ${Math.max(0, Math.ceil((nextAttempt - now) / 1000))} s`;
 }

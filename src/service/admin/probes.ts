@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
 import { jsonReply, type Reply } from '../exchange.ts';
+import { listenError } from '../http/listen.ts';
 import { ALLOWED, meaningOf, methodNotAllowed } from '../http/methods.ts';
 import {
   abortResponse,
@@ -50,7 +51,7 @@ export const PROBES = {
  */
 const TIMEOUTS = { request: 10_000, idle: 60_000, close: 2000 } as const;
 
-/** Listens for probes. @throws the system's error if the port cannot be opened */
+/** Listens for probes. @throws PlatError if the port cannot be opened */
 export async function serveProbes(
   probed: Probed,
   { host, port }: { readonly host: string; readonly port: number },
@@ -71,7 +72,9 @@ export async function serveProbes(
         refuseUnreadable({ error: methodNotAllowed(String(request.method)), path: '' }, socket, common()),
     },
   );
-  const actual = await server.listen(host, port);
+  const actual = await server.listen(host, port).catch((error: unknown) => {
+    throw listenError(error);
+  });
   return {
     address: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
     close: () => server.close(TIMEOUTS.close),
