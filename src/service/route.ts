@@ -51,7 +51,8 @@ export function routeOf({ surface, path, headers, as }: Exchange): Route {
 export function nearestPath({ surface, path }: Exchange): string | undefined {
   const roots = [surface.resoRoot, surface.nativeRoot].filter((root) => root !== undefined);
   const root = roots.find((each) => `${path}/`.toLowerCase().startsWith(each.toLowerCase()));
-  return root === undefined ? undefined : `${root}${path.slice(root.length)}`;
+  const nearest = root === undefined ? path : `${root}${path.slice(root.length)}`;
+  return nearest === path ? undefined : nearest;
 }
 
 /** Whether the response is in the envelope of the native interface. An unknown path belongs to the interface that it resembles. */

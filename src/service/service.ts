@@ -4,7 +4,7 @@ import { settlesWithin } from '../shared/settles-within.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadinessCheck } from './admin/readiness.ts';
 import { type Listener, reachedAddress } from './http/base-address.ts';
-import { checkTls, type ListenOptions, listenError, planListeners } from './http/listen.ts';
+import { checkTls, type ListenOptions, planListeners } from './http/listen.ts';
 import { makeListener } from './http/listener.ts';
 import type { Metrics } from './metrics.ts';
 import type { ServiceOptions } from './options.ts';
@@ -87,7 +87,7 @@ export async function startService(
     }
   } catch (error) {
     await close();
-    throw listenError(error);
+    throw error;
   }
   const addresses = {
     api: addressOf('api'),

@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
 import { jsonReply, type Reply } from '../exchange.ts';
-import { listenError } from '../http/listen.ts';
 import { ALLOWED, meaningOf, methodNotAllowed } from '../http/methods.ts';
 import {
   abortResponse,
@@ -72,9 +71,7 @@ export async function serveProbes(
         refuseUnreadable({ error: methodNotAllowed(String(request.method)), path: '' }, socket, common()),
     },
   );
-  const actual = await server.listen(host, port).catch((error: unknown) => {
-    throw listenError(error);
-  });
+  const actual = await server.listen(host, port);
   return {
     address: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
     close: () => server.close(TIMEOUTS.close),

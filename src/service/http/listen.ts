@@ -4,7 +4,6 @@
  */
 import { createSecureContext } from 'node:tls';
 import { platError } from '../../errors/index.ts';
-import { codeOf } from '../../shared/error-code.ts';
 import { PUBLIC_SURFACES, type SurfaceName } from '../surface.ts';
 import type { Dispatch } from './listener.ts';
 
@@ -64,21 +63,3 @@ export function checkTls(tls: NonNullable<ListenOptions['tls']>): void {
     throw platError('usage', { reason }, { cause });
   }
 }
-
-/** Converts the system's error for a listener that cannot start to the error that the user sees. */
-export function listenError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const port = 'port' in error ? String(error.port) : '';
-  const host = 'hostname' in error ? String(error.hostname) : 'address' in error ? String(error.address) : '';
-  const reason = REASONS[codeOf(error) ?? ''];
-  if (reason === undefined) return error;
-  return platError('failed', { reason: reason(port, host) }, { cause: error });
-}
-
-const REASONS: Readonly<Record<string, (port: string, host: string) => string>> = {
-  EADDRINUSE: (port) => `Port ${port} is in use. Choose another, or 0 for any free one.`,
-  EACCES: (port) => `Port ${port} may not be used by this user.`,
-  EADDRNOTAVAIL: (_, host) => `The host to listen on, ${host}, is not an address of this machine.`,
-  ENOTFOUND: (_, host) => `The host to listen on, ${host}, is not known.`,
-  EAI_AGAIN: (_, host) => `The host to listen on, ${host}, cannot be looked up.`,
-};

@@ -14,6 +14,8 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex, Writable } from 'node:stream';
+import { platError } from '../../errors/index.ts';
+import { codeOf } from '../../shared/error-code.ts';
 import { type Queued, queueOf } from '../reply/read-pace.ts';
 
 /** Both ends of a connection. Over TLS, Node's events pass other socket objects than the one that it accepted. */
@@ -64,7 +66,7 @@ interface ServerHandlers {
 }
 
 export interface HttpServer {
-  /** @returns the port */
+  /** @returns the port @throws PlatError `failed` if the system refuses it */
   listen(host: string, port: number): Promise<number>;
   /**
    * Accepts no new connections, and resolves when all connections have ended. The caller closes those that are idle.
@@ -133,14 +135,32 @@ export function makeServer(
 
 function listen(server: Server | Http2SecureServer, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    const fail = (error: Error): void => reject(listenError(error));
+    server.once('error', fail);
     server.listen({ host, port }, () => {
-      server.off('error', reject);
+      server.off('error', fail);
       const bound = server.address();
       resolve(bound !== null && typeof bound === 'object' ? bound.port : port);
     });
   });
 }
+
+/** Converts the system's error for a listener that cannot start to the error that the user sees. */
+function listenError(error: Error): Error {
+  const port = 'port' in error ? String(error.port) : '';
+  const host = 'hostname' in error ? String(error.hostname) : 'address' in error ? String(error.address) : '';
+  const reason = REASONS[codeOf(error) ?? ''];
+  if (reason === undefined) return error;
+  return platError('failed', { reason: reason(port, host) }, { cause: error });
+}
+
+const REASONS: Readonly<Record<string, (port: string, host: string) => string>> = {
+  EADDRINUSE: (port) => `Port ${port} is in use. Choose another, or 0 for any free one.`,
+  EACCES: (port) => `Port ${port} may not be used by this user.`,
+  EADDRNOTAVAIL: (_, host) => `The host to listen on, ${host}, is not an address of this machine.`,
+  ENOTFOUND: (_, host) => `The host to listen on, ${host}, is not known.`,
+  EAI_AGAIN: (_, host) => `The host to listen on, ${host}, cannot be looked up.`,
+};
 
 async function close(
   server: Server | Http2SecureServer,
