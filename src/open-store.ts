@@ -76,15 +76,13 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
     checks = false,
     readStores,
     cacheMegabytes,
-    clock,
-    ...trust
+    ...rest
   } = options;
   const settings = {
     ...(create === undefined
       ? {}
       : { create: typeof create === 'string' ? { ...DEFAULT_SETTINGS, owner: create } : create, onCreate }),
-    ...(clock === undefined ? {} : { clock }),
-    ...trust,
+    ...rest,
   };
   const found = parseStoreAddress(address);
   switch (found.engine) {
@@ -94,8 +92,8 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
         address: found.url,
         ...settings,
         warm: threads,
-        ...(partitions === undefined ? {} : { partitions }),
-        ...(readStores === undefined ? {} : { readStores }),
+        partitions,
+        readStores,
         writeBackup: async (...to) => (await import('./engines/sqlite/backup.ts')).writeBackup(...to),
       });
     }
@@ -113,7 +111,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
         // A search may take long, so one caller gets at most one of the two threads (fair-queue.ts).
         searchReaders: threads ? Math.max(2, readers) : 0,
         checkers: checks ? availableParallelism() : 0,
-        ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
+        cacheMegabytes,
       });
     }
   }

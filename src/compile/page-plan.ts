@@ -296,7 +296,7 @@ function composeRange(planner: Planner, request: PageRequest): RangePlan {
     linked,
     limit,
     page: renderStatement(planner, page),
-    ...(isJoined === undefined ? {} : { isJoined }),
+    isJoined,
   } as const;
   return more === undefined ? plan : { ...plan, more: renderStatement(planner, more) };
 }

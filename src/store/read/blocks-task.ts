@@ -171,7 +171,7 @@ function* readRange(
     return [{ ...range, ...deflated, bytes: text.length, links: Uint32Array.from(hashes) }];
   });
   if (plan.form === 'text') {
-    kept.push({ body, ...(release === undefined ? {} : { release }) });
+    kept.push({ body, release });
     return blocks;
   }
   if (release !== undefined) void Promise.allSettled(blocks.map(({ deflated }) => deflated)).then(release);

@@ -115,7 +115,7 @@ function sendBody(
 ): void {
   const shared: SharedBody | undefined = outbox.put(body);
   const rest = shared === undefined ? body : EMPTY;
-  send({ id, ok: true, result: resultWith(rest), ...(shared === undefined ? {} : { shared }) }, transferred);
+  send({ id, ok: true, result: resultWith(rest), shared }, transferred);
 }
 
 function send(reply: WorkerReply, transferred: ArrayBufferLike[]): void {
