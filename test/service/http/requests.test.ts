@@ -126,6 +126,13 @@ test('CORS: pages of other origins may read the public surfaces, but not the adm
   }
 });
 
+/** The paths that are those of an interface, but for capitals. */
+const NEARLY: Readonly<Record<string, string>> = {
+  '/v1/Listings': '/v1/listings',
+  '/reso/OData/Property': '/Reso/OData/Property',
+};
+const hint = (path: string): string => (NEARLY[path] === undefined ? '' : ` Did you mean ${NEARLY[path]}?`);
+
 test('an unknown path gets 404 in the envelope of the interface that its prefix suggests', async () => {
   const native = [
     '/v1',
@@ -142,7 +149,7 @@ test('an unknown path gets 404 in the envelope of the interface that its prefix 
   for (const path of native) {
     const answer = await service.get('api', path, { token });
     if (path === '/v1/listings/') assert.equal(answer.status, 200);
-    else assert.deepEqual(nativeFault(answer), [404, 404, `There is nothing at ${path}.`]);
+    else assert.deepEqual(nativeFault(answer), [404, 404, `There is nothing at ${path}.${hint(path)}`]);
   }
   for (const path of [
     '/',
@@ -154,7 +161,7 @@ test('an unknown path gets 404 in the envelope of the interface that its prefix 
     '//',
   ]) {
     const answer = await service.get('api', path, { token });
-    assert.deepEqual(resoFault(answer), [404, 'pathNotFound', `There is nothing at ${path}.`]);
+    assert.deepEqual(resoFault(answer), [404, 'pathNotFound', `There is nothing at ${path}.${hint(path)}`]);
   }
   for (const path of ['/Reso/OData/Property', '/v1/listings', '/status/x']) {
     const admin = await service.get('admin', path, { token: await service.key('admin') });
