@@ -37,7 +37,7 @@ interface OpenOptions {
 }
 
 /** Applies the configuration to the settings of a store. @throws PlatError `usage` */
-function withConfiguration(settings: StoreSettings, config: ConfigFile): StoreSettings {
+export function withConfiguration(settings: StoreSettings, config: ConfigFile): StoreSettings {
   const { dictionary, roles, withheld, timeZone, onwardTimestamps, changes = {} } = config;
   const kept = {
     ...(changes.keepDays === undefined ? {} : { days: changes.keepDays }),

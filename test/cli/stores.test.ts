@@ -89,6 +89,10 @@ test('a wrong use creates no store', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [{ ListingKey: '1' }]);
   at.file('empty.db', '');
+  at.file(
+    'taken.json',
+    '{"dictionary":{"resources":[{"name":"Office","key":"OfficeKey","fields":[{"name":"Stars","type":"integer"}]}]}}',
+  );
   const key = ['key', 'create', '--name', 'n'];
   const from = ['replicate', '--from', 'http://127.0.0.1:9/v1', '--interface', 'native', '--token', 't'];
   const uses: readonly (readonly [string, ...string[]])[] = [
@@ -97,6 +101,8 @@ test('a wrong use creates no store', async (t) => {
     ['A floorplans key needs at least one --system.', ...key, '--kind', 'floorplans'],
     ['--expires is soon, but takes a date or a timestamp with a zone.', ...key, '--expires', 'soon'],
     ['The dictionary has no resource Propert.', ...from, '--resources', 'Propert'],
+    ['The resource Office: the name is taken.', 'import', '--config', 'taken.json', 'a.ndjson'],
+    ['The resource Office: the name is taken.', 'demo', '--listings', '1', '--config', 'taken.json'],
   ];
   for (const [reason, ...args] of uses) {
     for (const store of ['new.db', 'empty.db']) {

@@ -10,16 +10,19 @@ import {
   makeRandom,
   runLive,
 } from 'plat-demo';
+import type { StoreModel } from '../../compile/model.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import type { Service } from '../../service/service.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { createKey } from '../../store/keys/new-key.ts';
-import type { PartitionField, Store } from '../../store/store.ts';
+import { modelOfNewStore } from '../../store/state/new-store.ts';
+import type { Store } from '../../store/store.ts';
+import type { ConfigFile } from '../config.ts';
 import { liveReport } from '../live-report.ts';
 import { marketStore, parseMarketRecord } from '../market-store.ts';
-import { withStore } from '../open-store.ts';
+import { withConfiguration, withStore } from '../open-store.ts';
 import { addOptions, applyConfig, CLOCK_OPTION, option, wholeNumber } from '../options.ts';
 import { printSecret } from '../output.ts';
 import { type Progress, withProgress } from '../progress.ts';
@@ -76,7 +79,7 @@ export function defineDemo(demo: Command): void {
     const shutdown = onShutdown(true);
     const { allowClockJump } = settings;
     const listings = self.getOptionValueSource('listings') === 'default' ? undefined : settings.listings;
-    await fillStore(settings, listings, config.partitions, shutdown.signal);
+    await fillStore(settings, listings, config, shutdown.signal);
     if (shutdown.signal.aborted) return;
     await withServedStore(settings.store, { config, shutdown, allowClockJump }, async (store) => {
       const market = settings.live === true ? await liveMarketOf(store) : undefined;
@@ -128,10 +131,14 @@ async function keepChanging(market: LiveMarket, perMinute: number, signal: Abort
 async function fillStore(
   { store: address, listings, allowClockJump }: DemoSettings,
   asked: number | undefined,
-  partitions: PartitionField | undefined,
+  config: ConfigFile,
   signal: AbortSignal,
 ): Promise<void> {
-  await withStore(address, { create: true, partitions, allowClockJump }, async (store) => {
+  const { partitions } = config;
+  // The configuration is applied to the finished market; an invalid one creates no store.
+  const beforeCreation = ({ settings }: StoreModel) =>
+    modelOfNewStore(withConfiguration(withMarketFields(settings), config));
+  await withStore(address, { create: true, partitions, allowClockJump, beforeCreation }, async (store) => {
     const { settings } = await store.model();
     const counts = await listingCount(store);
     const present = settings.market?.listings ?? counts;
@@ -142,11 +149,7 @@ async function fillStore(
     if (settings.market === undefined && counts > 0) return; // the user's own records
     const market = settings.market ?? { seed: SEED, listings, date: lastNoon(await store.now()) };
     if (counts >= market.listings) return;
-    await store.configure((current) => ({
-      ...current,
-      market,
-      declarations: { ...current.declarations, customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS },
-    }));
+    await store.configure((current) => ({ ...withMarketFields(current), market }));
     const options = optionsOf(market);
     await withProgress('Making the market', sizeOf(options), (progress) =>
       storeMarket(store, options, progress, signal),
@@ -154,6 +157,11 @@ async function fillStore(
     if (signal.aborted) reportLines('plat: interrupted; the next start completes the market');
   });
 }
+
+const withMarketFields = (settings: StoreSettings): StoreSettings => ({
+  ...settings,
+  declarations: { ...settings.declarations, customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS },
+});
 
 /** The time at which the dates of a new market end. It is noon, so that markets created on the same day are identical. */
 const lastNoon = (now: number): string => new Date(now - (now % DAY) - (3 * DAY) / 2).toISOString();
