@@ -207,6 +207,20 @@ test('a source that rejects expansions with 200 and an error is asked for its me
   assert.deepEqual(await replica.keys('Media'), ['1001-0', '1002-0', '1002-1']);
 });
 
+test('a source that ignores expansions is asked for its media listing by listing', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(3, clock, withPhotos) }, { paths: true });
+  const from = { from: server.root, interface: 'reso', clock, resources: ['Property'] } as const;
+  const replica = await makeReplica(t, from);
+  const list = server.records.get('Property') ?? [];
+  server.intercept = ({ path, query }) =>
+    path === '/odata/Property' && query.has('$expand')
+      ? json({ value: list.map(({ Media: _, ...listing }) => listing).slice(0, Number(query.get('$top'))) })
+      : undefined;
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Media'), ['1001-0', '1002-0', '1002-1']);
+});
+
 test('a source without metadata, agents and offices is copied, and the status says what it lacks', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(3, clock) });

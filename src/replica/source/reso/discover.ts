@@ -1,7 +1,7 @@
 /** Determines the capabilities of a RESO server from its metadata, and from requests for a few records. */
 import { NAMES_OF_COLLECTIONS, REPLICA_TIMESTAMP } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
-import { isObject, LongNumber } from '../../../shared/json.ts';
+import { isObject, type JsonObject, LongNumber } from '../../../shared/json.ts';
 import type { SourceClient, SourceResponse } from '../../http/client.ts';
 import {
   isDirectFailure,
@@ -67,16 +67,17 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
   const collection = `${root}${first}`;
   const key = dictionary.resources.get(first)?.key ?? 'ListingKey';
   const probe = await probeCollection(client, root, collection, key);
-  const expansions = await workingExpansions(client, root, known, metadata);
-  const hasChildren = first === 'Property' && expansions.length === 0;
+  const { expansions, isShown } = await workingExpansions(client, root, known, metadata);
+  const hasChildren = first === 'Property' && !isShown;
   const access = probe.isPlat ? {} : await probeRecords({ client, collection, key, hasChildren });
+  const isExpanded = expansions.length > 0 && !('childrenAt' in access);
   const isReplica = typeOf(metadata, 'Property')?.properties.has(REPLICA_TIMESTAMP) === true;
   const windowField = options.windowField ?? (isReplica ? REPLICA_TIMESTAMP : 'ModificationTimestamp');
   const capabilities: Capabilities = {
     interface: 'reso',
     isPlat: probe.isPlat,
-    children: expansions.length > 0 ? 'expanded' : 'childrenAt' in access ? 'per-listing' : 'none',
-    expansions: expansions.length > 0 ? expansions : SPECIFIED,
+    children: isExpanded ? 'expanded' : 'childrenAt' in access ? 'per-listing' : 'none',
+    expansions: isExpanded ? expansions : SPECIFIED,
     windowField,
     pagesByLink: probe.pagesByLink,
     counts: probe.counts,
@@ -217,26 +218,34 @@ const isOffset = (link: string): boolean => offsetOfLink(link) !== undefined;
 
 /**
  * The collections that the server expands, by the names that it declares. A response that is too large to be read also shows that
- * the server expands; it only means that the first listing is large.
+ * the server expands; it only means that the first listing is large. `isShown`: a listing had one of them. If none has any, the
+ * server may have ignored the option.
  */
 async function workingExpansions(
   client: SourceClient,
   root: string,
   resources: readonly string[],
   metadata: SourceMetadata | undefined,
-): Promise<readonly string[]> {
-  if (!resources.includes('Property')) return [];
+): Promise<{ readonly expansions: readonly string[]; readonly isShown: boolean }> {
+  if (!resources.includes('Property')) return { expansions: [], isShown: false };
+  let isShown = true;
   const declared = typeOf(metadata, 'Property')?.collections;
   const names =
     metadata === undefined
       ? SPECIFIED
       : NAMES_OF_COLLECTIONS.flatMap((known) => known.find((name) => declared?.has(name)) ?? []);
+  const noticeAny =
+    (list: readonly string[]): IsRight =>
+    ({ value }) => {
+      isShown = !Array.isArray(value) || value.length === 0 || value.some((each) => hasAny(each, list));
+      return true;
+    };
   const works = async (list: readonly string[]): Promise<boolean> => {
     const url = `${root}Property?$top=1&$expand=${list.join(',')}`;
     // If the source fails at a listing, another one may show whether it expands.
     for (let skip = 0; skip < PROBED_RECORDS; skip++) {
       const skipped = skip === 0 ? '' : `&$skip=${skip}`;
-      const answered = await probeAddress(client, `${url}${skipped}`);
+      const answered = await probeAddress(client, `${url}${skipped}`, noticeAny(list));
       if (answered === 'works') return true;
       if (answered === 'rejected') {
         if (skip === 0) return false;
@@ -254,11 +263,26 @@ async function workingExpansions(
       if (names.length > 1 && isDirectFailure(error) && isServerError(error)) return false;
       throw error;
     });
-  if (names.length === 0 || (await work())) return names;
-  const working: string[] = [];
-  for (const name of names) if (await works([name])) working.push(name);
-  return working;
+  let working = names;
+  if (names.length === 0 || !(await work())) {
+    working = [];
+    for (const name of names) if (await works([name])) working.push(name);
+  }
+  if (working.length === 0) return { expansions: [], isShown: false };
+  if (!isShown) {
+    isShown = true;
+    const many = `${root}Property?$top=${EXPANDED_RECORDS}&$expand=${working.join(',')}`;
+    await probeAddress(client, many, noticeAny(working));
+  }
+  return { expansions: working, isShown };
 }
+
+/** The number of listings of which one is expected to have a sub-resource. */
+const EXPANDED_RECORDS = 50;
+
+/** Whether a listing has one of the collections, be it empty. */
+const hasAny = (listing: unknown, names: readonly string[]): boolean =>
+  isObject(listing) && Object.keys(listing).some((name) => names.includes(name.replace(/@.*/, '')));
 
 /**
  * The response, or undefined if the server does not support the request.
@@ -302,11 +326,13 @@ async function probeRecords(options: ProbeOptions): Promise<RecordAccess> {
     const text = keyFromValue(each);
     return text === undefined ? [] : [literalOf(text, hasNumericKeys)];
   });
-  const works = (addressOf: (literal: string) => string): Promise<boolean> =>
-    anyWorks(client, literals.map(addressOf));
+  const works = (addressOf: (literal: string) => string, isRight?: IsRight): Promise<boolean> =>
+    anyWorks(client, literals.map(addressOf), isRight);
   const byPath = await works((literal) => recordAddress(collection, literal));
   const byFilter =
-    byPath || (await works((literal) => withOptions(collection, [`$filter=${key} eq ${literal}`])));
+    byPath ||
+    // If a filter finds nothing, the server may not have understood it.
+    (await works((literal) => withOptions(collection, [`$filter=${key} eq ${literal}`]), hasMembers));
   const childrenAt = hasChildren ? await findChildAddress(client, key, collection, literals) : undefined;
   return {
     isProbed: literals.length > 0,
@@ -339,6 +365,8 @@ async function findChildAddress(
   if (failing !== undefined) await readFew(client, collection, key);
   return failing;
 }
+
+const hasMembers: IsRight = ({ value }) => Array.isArray(value) && value.length > 0;
 
 /** Requests a few records, or only their keys. */
 const readFew = (client: SourceClient, collection: string, key: string) =>
@@ -377,12 +405,16 @@ async function requestOrKeysOnly<T>(
  * Whether one of the URLs works.
  * @throws RequestFailure if none does, unless the source rejects some of the requests and only fails at others
  */
-async function anyWorks(client: SourceClient, addresses: readonly string[]): Promise<boolean> {
+async function anyWorks(
+  client: SourceClient,
+  addresses: readonly string[],
+  isRight?: IsRight,
+): Promise<boolean> {
   const rejected: string[] = [];
   let failing: RequestFailure | undefined;
   let refusal: RequestFailure | undefined;
   for (const address of addresses) {
-    const answered = await probeAddress(client, address);
+    const answered = await probeAddress(client, address, isRight);
     if (answered === 'works') return true;
     failing = answered === 'rejected' ? undefined : answered;
     if (failing === undefined) rejected.push(address);
@@ -396,6 +428,9 @@ async function anyWorks(client: SourceClient, addresses: readonly string[]): Pro
   return false;
 }
 
+/** Whether a response shows that the server supports the request. */
+type IsRight = (answer: JsonObject) => boolean;
+
 /**
  * How the source responds to a URL, with few attempts.
  * @throws RequestFailure `stopped`, or for an invalid token
@@ -403,12 +438,10 @@ async function anyWorks(client: SourceClient, addresses: readonly string[]): Pro
 async function probeAddress(
   client: SourceClient,
   address: string,
+  isRight: IsRight = () => true,
 ): Promise<'works' | 'rejected' | RequestFailure> {
   try {
-    const { value } = await client.get(address, readJson, { attempts: ATTEMPTS });
-    // If a filter finds nothing, the server may not have understood it.
-    const isFound = !address.includes('$filter=') || (Array.isArray(value) && value.length > 0);
-    return isFound ? 'works' : 'rejected';
+    return isRight(await client.get(address, readJson, { attempts: ATTEMPTS })) ? 'works' : 'rejected';
   } catch (error) {
     // A response that is too large to be read shows that the URL exists.
     if (isTooLarge(error)) return 'works';
