@@ -45,9 +45,8 @@ export async function openOn<S extends WriteSession>(engine: Engine<S>): Promise
   opened.defer(() => engine.close());
   const writer = new StoreWriter(engine.writing);
   // Values that cannot be counted now, because the clock or the tables are wrong, are counted when the store is next
-  // opened; likewise for indexes.
+  // opened.
   await writer.countValues().catch(() => undefined);
-  await writer.createIndexes().catch(() => undefined);
   const { moment } = await engine.ask();
   const stored = await readModel(engine.reading.small);
   const model = await modelOfToday(stored, moment, (patience) => writer.startDay(patience));
@@ -195,14 +194,6 @@ function storeOn<S extends WriteSession>(
 
     write: (resource, records, options = {}) =>
       runWrite((current) => writeInBatches(writer, current, resource, records, options)),
-    async fill(work) {
-      await exclusively(() => writer.postponeIndexes());
-      try {
-        return await work();
-      } finally {
-        await exclusively(() => writer.createIndexes());
-      }
-    },
     remove: (resource, keys) => runWrite((current) => removeInBatches(writer, current, resource, keys)),
     configure: (change) =>
       runModelChange(() =>

@@ -69,12 +69,6 @@ export interface WriteEngine<S extends WriteSession> {
   timeState(session: Session): Promise<TimeState>;
   /** Updates tables and views to match the model; inside a transaction. */
   applyTables(session: S, model: StoreModel): Promise<void>;
-  /**
-   * Drops the indexes of fields of empty tables, and `applyTables` creates none of them while the store lacks indexes. Absent for an
-   * engine that cannot create an index faster than it maintains it.
-   * @returns whether there is such a table
-   */
-  dropIndexes?(session: S, model: StoreModel): boolean;
   /** Called at the end of a transaction of records, with the last timestamp of the store. */
   beforeCommit?(session: S, lastStamp: string): Promise<void>;
   /** Removes the cause of a failed attempt. @returns false if it cannot, so that the error is final */

@@ -217,11 +217,6 @@ export interface Store extends Checks {
 
   /** Stores records of one resource, each key at most once. */
   write(resource: string, records: readonly ParsedRecord[], options?: WriteOptions): Promise<WriteReport>;
-  /**
-   * Runs an import. The engine may create the indexes of tables that are empty before it at its end; if the process is killed, when the
-   * store is next opened.
-   */
-  fill<T>(work: () => Promise<T>): Promise<T>;
   remove(resource: string, keys: readonly string[]): Promise<WriteReport>;
   configure(change: (settings: StoreSettings) => StoreSettings): Promise<StoreModel>;
 

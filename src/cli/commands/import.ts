@@ -39,9 +39,6 @@ const EXTRA_FIELDS = ['reject', 'ignore', 'keep'] as const;
 const REMEDY =
   '. Add --infer to declare fields that the dictionary does not have, or --extra-fields ignore to leave them out';
 
-/** From this number of bytes on, creating indexes at the end of an import takes less time than updating them. */
-const LARGE_FILE = 8 << 20;
-
 export function defineImport(importing: Command): void {
   addOptions(
     importing,
@@ -137,8 +134,7 @@ export function defineImport(importing: Command): void {
             reportLines(`${file.name}: rejected records are in ${rejectedFile}`);
         }
       };
-      const isLarge = inputs.files.some(({ path }) => (fileSize(path) ?? LARGE_FILE) >= LARGE_FILE);
-      await (isLarge ? store.fill(importAll) : importAll()).catch((error: unknown) => {
+      await importAll().catch((error: unknown) => {
         if (reports.length === 0) throw error;
         print(reports, reports.map(summaryText), json);
         // Something has been stored, so an unreadable pipe is now a failure and not a usage error.

@@ -6,7 +6,7 @@ import type { FileFault } from '../../store/check/checks.ts';
 import { findWordFaults } from '../../store/check/word-faults.ts';
 import { type Connection, registerFunctions } from './connection.ts';
 import { damageIn } from './errors.ts';
-import { applyTables, columnsOf, lacksIndexes, viewState } from './tables.ts';
+import { applyTables, columnsOf, viewState } from './tables.ts';
 import { rebuildWordIndex, wordSourceOf } from './word-index.ts';
 
 /** The maximum number of page faults to report; a file with more is lost in any case. */
@@ -57,7 +57,7 @@ function schemaOf(database: DatabaseSync): Set<string> {
 function findMissing(database: DatabaseSync, model: StoreModel): Set<string> {
   using reference = new DatabaseSync(':memory:');
   registerFunctions(reference);
-  applyTables(reference, model, lacksIndexes(database));
+  applyTables(reference, model);
   return schemaOf(reference).difference(schemaOf(database));
 }
 

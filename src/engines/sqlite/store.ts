@@ -24,7 +24,7 @@ import { damageIn, isMissing, refusalOf, translateError } from './errors.ts';
 import { repairFileFaults, structureOf } from './file-faults.ts';
 import { run, sessionOn, writeSessionOn } from './session.ts';
 import { makeStateReader } from './state-cache.ts';
-import { applyTables, dropIndexes, recreateView } from './tables.ts';
+import { applyTables, recreateView } from './tables.ts';
 import { readerPool, runTask } from './tasks.ts';
 import { LOCK_TIMEOUT, tryLock, underLock } from './transaction.ts';
 
@@ -141,7 +141,6 @@ async function sqliteEngine(
       refusal: refusalOf,
       underLock: (work, { patience } = {}) => underLock(write, () => work(session), { patience, limits }),
       applyTables: async (_, model) => applyTables(write.database, model),
-      dropIndexes: (_, model) => dropIndexes(write.database, model),
     },
     reading: { small: reading, searches: reading },
     caches: () => [pools.pages, pools.searches].flatMap((each) => each?.caches() ?? []),

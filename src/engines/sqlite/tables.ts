@@ -60,27 +60,11 @@ export const OWN_TABLE_STATEMENTS = [
   REFUSE_OLDER,
 ].join('\n');
 
-/** Whether an import left out indexes of search tables (`WriteEngine.dropIndexes`). */
-export const lacksIndexes = (database: DatabaseSync): boolean =>
-  database.prepare("SELECT value FROM plat_meta WHERE name = 'lacks_indexes'").get()?.value === 'true';
-
-const isPostponed = ({ search }: ResourceLayout, index: string) => index.startsWith(`${search?.table}_by_`);
-
-/** See `WriteEngine`. The index in key order stays, since rows are updated by key. */
-export function dropIndexes(database: DatabaseSync, model: StoreModel): boolean {
-  const tables = storedLayouts(model).flatMap(tablesOf);
-  const empty = tables.filter((table) => isSearch(table) && isEmpty(database, table.name));
-  for (const table of empty)
-    for (const [name] of indexesOf(table))
-      if (isPostponed(table.layout, name)) database.exec(`DROP INDEX IF EXISTS "${name}"`);
-  return empty.length > 0;
-}
-
-/** Creates all tables and views, or adds what is missing. @param isPartial whether indexes are left out for an import */
-export function applyTables(database: DatabaseSync, model: StoreModel, isPartial?: boolean): void {
+/** Creates all tables and views, or adds what is missing. */
+export function applyTables(database: DatabaseSync, model: StoreModel): void {
   database.exec(OWN_TABLE_STATEMENTS);
   const layouts = storedLayouts(model);
-  for (const layout of layouts) extendTables(database, layout, isPartial ?? lacksIndexes(database));
+  for (const layout of layouts) extendTables(database, layout);
   for (const layout of layouts) recreateView(database, model, layout);
 }
 
@@ -116,7 +100,7 @@ function makeTableStatement(table: StoredTable): string {
  * recreated, because SQLite parses the whole schema again for each added column; a search table is recreated unless it lacks only
  * fields without values.
  */
-function extendTables(database: DatabaseSync, layout: ResourceLayout, postpones: boolean): void {
+function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
   const { search } = layout;
   const before = columnsOf(database, layout.columnsTable);
   const tables = tablesOf(layout);
@@ -142,7 +126,7 @@ function extendTables(database: DatabaseSync, layout: ResourceLayout, postpones:
   const found = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'index'").all();
   const names = found.map(({ name }) => String(name));
   for (const name of outdatedIndexes(layout, names, wanted)) database.exec(`DROP INDEX "${name}"`);
-  for (const [name, text] of wanted) if (!(postpones && isPostponed(layout, name))) database.exec(text);
+  for (const text of wanted.values()) database.exec(text);
   ensureWordIndex(database, layout);
 }
 

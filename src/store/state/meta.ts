@@ -121,11 +121,6 @@ export class Meta {
     return this.#found('countingRules');
   }
 
-  /** Whether an import left out the indexes of tables that it fills (write/writer.ts). */
-  get lacksIndexes() {
-    return this.#found('lacksIndexes') === 'true';
-  }
-
   /** The partition key of the large tables; absent where they are not partitioned. */
   get partitions(): 'OriginatingSystemID' | undefined {
     return this.#found('partitions') === undefined ? undefined : 'OriginatingSystemID';
@@ -162,7 +157,6 @@ const NAMES = {
   serverStart: 'server_start',
   takeovers: 'takeovers',
   countingRules: 'counting_rules',
-  lacksIndexes: 'lacks_indexes',
   partitions: 'partitions',
   /** The id by which a backup file is distinguished from its original. */
   file: 'file',

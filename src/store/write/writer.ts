@@ -240,29 +240,6 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     await this.#withTimestamps(session, model, (timed) => publishValues(timed, changed));
   }
 
-  /**
-   * Leaves out the indexes of empty tables until `createIndexes`: creating an index of many rows takes less time than updating it with
-   * each of them. Searches are slower in the meantime.
-   */
-  async postponeIndexes(): Promise<void> {
-    const { dropIndexes, underLock } = this.#engine;
-    if (dropIndexes === undefined) return;
-    await underLock(async (session) => {
-      if (dropIndexes(session, await readModel(session))) await writeMeta(session, { lacksIndexes: true });
-    });
-  }
-
-  /** Creates the indexes that an import left out, also one that was killed. */
-  async createIndexes(): Promise<void> {
-    const { reading, underLock, applyTables } = this.#engine;
-    if (!(await readMeta(reading, 'lacksIndexes')).lacksIndexes) return;
-    const create = async (session: S): Promise<void> => {
-      await writeMeta(session, { lacksIndexes: false });
-      await applyTables(session, await readModel(session));
-    };
-    await underLock(create, { isLong: true });
-  }
-
   async countValues(): Promise<void> {
     const { reading, underLock } = this.#engine;
     const { countingRules: counted } = await readMeta(reading, 'countingRules');

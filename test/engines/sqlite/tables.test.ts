@@ -81,34 +81,6 @@ test('a store that gets fields before its first record has the same tables as on
   }
 });
 
-test('an import leaves out the indexes of an empty search table, until it ends or a process opens the store', async (t) => {
-  const clock = testClock();
-  const path = await emptyStoreFile(DEFAULT_SETTINGS);
-  const open = async (file: string) => {
-    const store = await openSqliteStore({ path: file, clock });
-    t.after(() => store.close());
-    return { store, ...operations(store, clock) };
-  };
-  const indexes = (file = path): string[] =>
-    schemaOf(file).filter((entry) => entry.startsWith('index|property_search_'));
-  const first = await open(path);
-  const agents = ['buyer_agent_key', 'list_agent_key', 'list_office_key'];
-  const all = [...[...agents, 'listing_id', 'modification_timestamp'].map((of) => `by_${of}`), 'walk'];
-  const complete = all.map((name) => `index|property_search_${name}`);
-  const killed = `${path}.killed`;
-  await first.store.fill(async () => {
-    await first.write('Property', listing('A', { ListingId: '1', ListAgentKey: 'M' }));
-    assert.deepEqual(indexes(), ['index|property_search_walk']);
-    await first.store.backup(killed);
-    assert.deepEqual(indexes(killed), ['index|property_search_walk']);
-  });
-  assert.deepEqual(indexes(), complete);
-  await open(killed);
-  assert.deepEqual(indexes(killed), complete);
-  // A table with records keeps its indexes.
-  await first.store.fill(async () => assert.deepEqual(indexes(), complete));
-});
-
 /** Puts the entries of Lookup in the order of their keys, as an older plat has stored them. */
 function orderByKey(file: string): void {
   const database = new DatabaseSync(file);

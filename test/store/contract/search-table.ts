@@ -27,11 +27,6 @@ const FOUND: readonly (readonly [string, readonly string[]])[] = [
 
 async function market(engine: Engine, scope: Parameters<typeof makeWorld>[1]): Promise<World> {
   const world = await makeWorld(engine, scope);
-  await writeMarket(world);
-  return world;
-}
-
-async function writeMarket(world: Pick<World, 'write'>): Promise<void> {
   await world.write(
     'Property',
     listing('A', { City: 'Ely', ListPrice: 1, BedroomsTotal: 1, WaterfrontYN: true, Directions: 'north' }),
@@ -39,9 +34,10 @@ async function writeMarket(world: Pick<World, 'write'>): Promise<void> {
     listing('C', { City: 'Rome', ListPrice: 3, BedroomsTotal: 3, WaterfrontYN: true, Directions: 'south' }),
     listing('D', { City: 'Rome', ListPrice: 4, BedroomsTotal: 4, Appliances: ['Oven'] }),
   );
+  return world;
 }
 
-async function assertFound(world: Pick<World, 'store' | 'keys' | 'request'>): Promise<void> {
+async function assertFound(world: World): Promise<void> {
   for (const [options, keys] of FOUND) {
     assert.deepEqual(await world.keys('Property', options), keys, options);
     const { query } = await world.request('Property', options);
@@ -55,33 +51,6 @@ const searched = async ({ store }: World): Promise<boolean> =>
   (await store.model()).layout('Property').search?.columns.has('WaterfrontYN') === true;
 
 export function searchTableContract(engine: Engine): void {
-  test('an import into empty tables: the same results and no faults, before and after its indexes are created', async (t) => {
-    const world = await makeWorld(engine, t);
-    const imported = await world.store.fill(async () => {
-      await writeMarket(world);
-      await assertFound(world);
-      assert.deepEqual(await world.store.fileFaults(), []);
-      // As after an import that was killed.
-      const store = await world.again();
-      const next = { store, ...operations(store, world.clock) };
-      await assertFound(next);
-      assert.deepEqual(await store.fileFaults(), []);
-      await next.write('Property', listing('D', { City: 'Rome', ListPrice: 5, BedroomsTotal: 5 }));
-      return 'imported';
-    });
-    assert.equal(imported, 'imported');
-    await writeMarket(world);
-    await assertFound(world);
-    assert.deepEqual(await world.store.fileFaults(), []);
-    await assert.rejects(
-      world.store.fill(async () => {
-        throw new Error('interrupted');
-      }),
-      /interrupted/,
-    );
-    await assertFound(world);
-  });
-
   test('adding and removing search fields changes which table is read, but no result and no record', async (t) => {
     const world = await market(engine, t);
     assert.equal(await searched(world), false);
