@@ -383,7 +383,7 @@ test('a child without its parent is stored and reported, and becomes visible wit
   ]);
   assert.deepEqual(
     [code, err],
-    [0, 'rooms.ndjson: 1 records name a parent that is not stored; they are kept until it arrives\n'],
+    [0, 'rooms.ndjson: 1 record names a parent that is not stored, and is kept until it arrives\n'],
   );
   const orphans = async (): Promise<number> => {
     const { resources } = JSON.parse(await at.done(['status', '--store', 'm.db', '--json']));
@@ -498,7 +498,7 @@ test(
     assert.match(err, /^\/proc\/version:1: The line is not JSON: /);
     assert.match(
       err,
-      /^\/proc\/version: \/proc\/version\.rejected\.ndjson cannot be written \(E\w+: .*\): 1 rejected records are missing from it, of line 1$/m,
+      /^\/proc\/version: \/proc\/version\.rejected\.ndjson cannot be written \(E\w+: .*\): 1 rejected record is missing from it, of line 1$/m,
     );
     mkdirSync(at.path('good.ndjson.rejected.ndjson'));
     const stale = await run(at, ['import', '--store', 'm.db', 'good.ndjson']);

@@ -312,7 +312,7 @@ test('pages of several resources in one file, gzipped under any name: each page 
         'all.json: Office 1 new, 0 changed, 0 unchanged, 0 children stored, 0 rejected',
         '',
       ],
-      err: 'm.db is a new store: none existed here\nall.json: 1 keys occur more than once; the last record counts\n',
+      err: 'm.db is a new store: none existed here\nall.json: 1 key occurs more than once; the last record counts\n',
     },
   );
 });

@@ -169,18 +169,22 @@ function reportFile(report: FileReport): void {
     report;
   const reported = reasons.length + (unwritten?.reported ?? 0);
   for (const { line, reason } of reasons) reportLines(`${file}${line === 0 ? '' : `:${line}`}: ${reason}`);
-  if (rejected > reported) reportLines(`${file}: ${rejected - reported} more records were rejected`);
+  if (rejected > reported)
+    reportLines(`${file}: ${counted(rejected - reported, 'more record was', 'more records were')} rejected`);
   if (unwritten !== undefined) reportLines(`${file}: ${unwrittenText(unwritten)}`);
-  if (duplicates > 0) reportLines(`${file}: ${duplicates} keys occur more than once; the last record counts`);
+  if (duplicates > 0) {
+    const keys = counted(duplicates, 'key occurs', 'keys occur');
+    reportLines(`${file}: ${keys} more than once; the last record counts`);
+  }
   if (orphans > 0)
     reportLines(
-      `${file}: ${orphans} records name a parent that is not stored; they are kept until it arrives`,
+      `${file}: ${counted(orphans, 'record names', 'records name')} a parent that is not stored, and ${orphans === 1 ? 'is' : 'are'} kept until it arrives`,
     );
   if (taken > 0) {
     const named = takings.map(({ child, from, by }) => `${child} (${from}, now ${by})`).join(', ');
     const more = taken > takings.length ? `, and ${taken - takings.length} more` : '';
     reportLines(
-      `${file}: warning, ${taken} records are in two parent records, and remain in the later one: ${named}${more}`,
+      `${file}: warning, ${counted(taken, 'record is in two parent records, and remains', 'records are in two parent records, and remain')} in the later one: ${named}${more}`,
     );
   }
   for (const [why, fields] of Object.entries(ignored))
@@ -188,6 +192,8 @@ function reportFile(report: FileReport): void {
   for (const [why, fields] of Object.entries(warnings))
     reportLines(`${file}: warning, ${isLeniency(why) ? LENIENCIES[why] : why}: ${counts(fields)}`);
 }
+
+const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
 
 const counts = (fields: Readonly<Record<string, number>>): string =>
   Object.entries(fields)
@@ -203,7 +209,7 @@ function unwrittenText({ path, fault, count, lines }: Unwritten): string {
   const ranges = lines.slice(0, MOST_RANGES).map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`));
   if (lines.length > MOST_RANGES) ranges.push(`${lines.length - MOST_RANGES} more ranges`);
   const where = ranges.length === 0 ? '' : `, of line ${ranges.join(', ')}`;
-  return `${path} cannot be written (${fault}): ${count} rejected records are missing from it${where}`;
+  return `${path} cannot be written (${fault}): ${counted(count, 'rejected record is', 'rejected records are')} missing from it${where}`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
