@@ -72,7 +72,7 @@ export async function namedTokens(command: Command): Promise<TokenSource | undef
   if (kind === undefined) return undefined;
   if (kind === 'token') return tokenSourceOf(sendableToken(token));
   if (kind === 'tokenFile') {
-    await mustBeReadable(file);
+    await mustHoldSecret(file);
     return tokenFile(file);
   }
   if (command.getOptionValueSource('clientSecret') === 'cli') {
@@ -85,7 +85,7 @@ export async function namedTokens(command: Command): Promise<TokenSource | undef
     throw wrong('--token-url requires either PLAT_CLIENT_SECRET or --client-secret-file.');
   }
   const { clientSecret = '', clientSecretFile: secretFile = '', clientAuth: authentication } = settings;
-  if (secretFile !== '') await mustBeReadable(secretFile);
+  if (secretFile !== '') await mustHoldSecret(secretFile);
   const amiss = clientSecret === '' ? undefined : faultOfSecret(clientSecret);
   if (amiss !== undefined) throw wrong(`The client secret ${amiss}.`);
   const secret = clientSecret === '' ? () => readSecret(secretFile) : clientSecret;
@@ -102,7 +102,7 @@ export async function requiredTokens(command: Command): Promise<TokenSource> {
   });
 }
 
-async function mustBeReadable(file: string): Promise<void> {
+async function mustHoldSecret(file: string): Promise<void> {
   mustBeFile(file);
   await readSecret(file).catch((cause: unknown) => {
     throw platError('usage', { reason: `${messageOf(cause)}.` }, { cause });

@@ -55,15 +55,11 @@ test('a body is filled while its placeholders are read, if the last one shows ho
     asked.push(size);
     return { ...ownMemory(size), release: () => void released++ };
   };
+  const pageIn = (room: FillBuffer) =>
+    new LinkedBody(body, linked, { texts: [texts], find, put: () => undefined }, undefined, room.take);
   const fill = () => {
     const room = new FillBuffer(body, { memory, fragments });
-    const page = new LinkedBody(
-      body,
-      linked,
-      { texts: [texts], find, put: () => undefined },
-      undefined,
-      room.take,
-    );
+    const page = pageIn(room);
     const made = fillBody({ body, release: () => undefined }, page, { memory }, room);
     assert.equal(Buffer.from(made.body).toString(), whole);
     return page.written;
@@ -76,13 +72,7 @@ test('a body is filled while its placeholders are read, if the last one shows ho
   // A fragment that has to be read first, in the middle of the body.
   texts.delete(Buffer.from('M1'));
   const room = new FillBuffer(body, { memory, fragments });
-  const page = new LinkedBody(
-    body,
-    linked,
-    { texts: [texts], find, put: () => undefined },
-    undefined,
-    room.take,
-  );
+  const page = pageIn(room);
   assert.deepEqual([page.written, page.lacking], [undefined, [{ link: 'agent', key: 'M1' }]]);
 });
 

@@ -218,8 +218,8 @@ const isOffset = (link: string): boolean => offsetOfLink(link) !== undefined;
 
 /**
  * The collections that the server expands, by the names that it declares. A response that is too large to be read also shows that
- * the server expands; it only means that the first listing is large. `isShown`: a listing had one of them. If none has any, the
- * server may have ignored the option.
+ * the server expands; it only means that the first listing is large.
+ * @returns the collections, and whether a listing had one of them; if none had any, the server may have ignored the option
  */
 async function workingExpansions(
   client: SourceClient,
