@@ -123,13 +123,13 @@ describe('Data Dictionary 2.0', { skip }, () => {
   });
 });
 
-/** What the idx role sees of a listing beyond the IDX payload (contract, Access). */
+/** What the idx role sees beyond the IDX payload (contract, Access). */
 const BEYOND_PAYLOAD = [
   /Key$/,
   /ChangeTimestamp$/,
   /^(OriginatingSystemID|Latitude|Longitude)$/,
-  /^(Co)?(List|Buyer)Agent(\w+Name|NamePrefix|NameSuffix|PreferredPhone|PreferredPhoneExt|Email)$/,
-  /^(Co)?(List|Buyer)Office(Name|Phone|PhoneExt|Email)$/,
+  /^(Member|(Co)?(List|Buyer)Agent)(\w+Name|NamePrefix|NameSuffix|PreferredPhone|PreferredPhoneExt|Email)$/,
+  /^((Co)?(List|Buyer))?Office(Name|Phone|PhoneExt|Email)$/,
 ];
 
 describe('the IDX payload', { skip }, () => {
@@ -148,15 +148,20 @@ describe('the IDX payload', { skip }, () => {
     assert.ok(payload.size > 200);
   });
 
-  it('includes, for a listing, keys, timestamps, place and contacts', () => {
-    const property = resources.get('Property');
-    assert.ok(property);
-    for (const field of property.fields.values()) {
-      const beyond = BEYOND_PAYLOAD.some((pattern) => pattern.test(field.name));
-      const expected = beyond || payload.has(`Property.${field.name}`);
-      assert.equal(forIdx(field), expected, field.name);
-    }
-  });
+  // OriginatingSystemName, SourceSystemID and SourceSystemName of an Office are in the payload; those of a Member are not.
+  for (const name of ['Property', 'Member', 'Office']) {
+    it(`is extended, for ${name}, by keys, timestamps, place and contacts only`, () => {
+      const visible = [...(resources.get(name)?.fields.values() ?? [])].filter(forIdx);
+      const expected = [...(resources.get(name)?.fields.keys() ?? [])].filter(
+        (field) => payload.has(`${name}.${field}`) || BEYOND_PAYLOAD.some((pattern) => pattern.test(field)),
+      );
+      assert.ok(expected.length > 10);
+      assert.deepEqual(
+        visible.map((field) => field.name),
+        expected,
+      );
+    });
+  }
 
   for (const name of ['PropertyRooms', 'PropertyUnitTypes', 'OpenHouse', 'Media']) {
     it(`includes every field of ${name}`, () => {
