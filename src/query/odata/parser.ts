@@ -689,12 +689,14 @@ function parseLambda(scanner: Scanner, operator: 'any' | 'all', start: number): 
 const FINAL_SEGMENTS = new Set(['count', 'ref', 'value', 'query', 'metadata', 'batch']);
 const FIRST_SEGMENTS = new Set(['metadata', 'batch', 'all', 'entity', 'crossjoin']);
 const LATER_SEGMENTS = new Set(['count', 'ref', 'value', 'query', 'filter', 'each']);
+/** The segments among these that this service provides. */
+const PROVIDED_SEGMENTS = ['$metadata', '$count', '$value'];
 
 /**
  * Parses the path after the service root (resourcePath): splits it at slashes, then decodes the segments. The key-as-segment
  * convention is supported, so a segment after a plain name may be any text.
  *
- * @throws syntax, requestMalformed
+ * @throws syntax, requestMalformed; pathNotFound for a system segment that OData does not define, or that nothing can follow
  */
 export function parsePathText(rawPath: string): readonly PathSegment[] {
   if (rawPath === '') return [];
@@ -702,20 +704,28 @@ export function parsePathText(rawPath: string): readonly PathSegment[] {
   for (const raw of rawPath.split('/')) {
     const before = segments.at(-1);
     const source = { option: 'path', text: decodePart(raw) };
-    if (before?.kind === 'system' && FINAL_SEGMENTS.has(before.name)) {
-      throw syntaxError(source, 0, shown(source.text), `nothing after $${before.name}`);
+    const isAfterLast = before?.kind === 'system' && FINAL_SEGMENTS.has(before.name);
+    const segment = isAfterLast ? undefined : parsePathSegment(source, before);
+    if (segment === undefined) {
+      const path = [...segments, source].map(({ text }) => shown(text)).join('/');
+      const nearest = isAfterLast ? undefined : nearestName(source.text, PROVIDED_SEGMENTS);
+      throw platError('pathNotFound', { path, nearest });
     }
-    segments.push(parsePathSegment(source, before));
+    segments.push(segment);
   }
   return segments;
 }
 
-function parsePathSegment(source: OptionText, before: PathSegment | undefined): PathSegment {
+/** @returns undefined for an unknown system segment */
+function parsePathSegment(source: OptionText, before: PathSegment | undefined): PathSegment | undefined {
   const { text } = source;
   const mayBeKey = before?.kind === 'text' || (before?.kind === 'name' && before.groups.length === 0);
+  if (text.startsWith('$')) {
+    const known = before === undefined ? FIRST_SEGMENTS : LATER_SEGMENTS;
+    const name = /^\$(\w*)/.exec(text)?.[1]?.toLowerCase() ?? '';
+    return known.has(name) ? parseSystemSegment(scan(source), name) : undefined;
+  }
   const scanner = scan(source);
-  if (text.startsWith('$'))
-    return parseSystemSegment(scanner, before === undefined ? FIRST_SEGMENTS : LATER_SEGMENTS);
   try {
     return parseNamedSegment(scanner, before === undefined);
   } catch (error) {
@@ -724,18 +734,15 @@ function parsePathSegment(source: OptionText, before: PathSegment | undefined): 
   }
 }
 
-function parseSystemSegment(scanner: Scanner, known: ReadonlySet<string>): PathSegment {
-  const { text } = scanner.source;
-  const token = peek(scanner);
-  if (token.kind !== 'system' || !known.has(token.name)) throw unexpected(scanner, 'an entity set or a key');
+function parseSystemSegment(scanner: Scanner, name: string): PathSegment {
   take(scanner);
-  if (token.name === 'filter') parseFilterSegment(scanner);
-  if (token.name === 'crossjoin') {
+  if (name === 'filter') parseFilterSegment(scanner);
+  if (name === 'crossjoin') {
     if (!isNextCharacter(scanner, '(')) throw unexpected(scanner, '"(" after $crossjoin');
     parseArguments(scanner);
   }
   expectEnd(scanner, '"/"');
-  return { kind: 'system', name: token.name, text };
+  return { kind: 'system', name, text: scanner.source.text };
 }
 
 function parseNamedSegment(scanner: Scanner, first: boolean): PathSegment {

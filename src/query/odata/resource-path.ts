@@ -62,8 +62,8 @@ type KeyAliases = RawOptions['aliases'];
  * it begins with a dollar sign.
  *
  * @param aliases the values of parameter aliases, for keys such as `Property(@key)`
- * @throws resourceUnknown for an unknown entity set; pathNotFound after it; syntax, typeMismatch or requestMalformed for a
- * malformed segment or key; notImplemented for `$batch`, `$ref`, functions and similar segments
+ * @throws resourceUnknown for an unknown entity set; pathNotFound after it, or for an unknown system segment; syntax, typeMismatch or
+ * requestMalformed for a malformed segment or key; notImplemented for `$batch`, `$ref`, functions and similar segments
  */
 export function parseResourcePath(
   rawPath: string,

@@ -169,9 +169,18 @@ test('malformed paths and keys are rejected', () => {
       'typeMismatch',
       'path: EntityEventSequence of EntityEvent is an integer at position 13.',
     ],
-    'Property/$count/x': ['syntax', 'path: found x at position 1, expected nothing after $count.'],
-    'Property/$foo': ['syntax', 'path: found $foo at position 1, expected an entity set or a key.'],
-    $foo: ['syntax', 'path: found $foo at position 1, expected an entity set or a key.'],
+    '$metadata(1)': ['syntax', 'path: found ( at position 10, expected "/" or the end.'],
+    'Property/$count/x': ['pathNotFound', 'There is nothing at Property/$count/x.'],
+    'Property/$foo': ['pathNotFound', 'There is nothing at Property/$foo.'],
+    'Property/$metadata': ['pathNotFound', 'There is nothing at Property/$metadata. Did you mean $metadata?'],
+    "Property('a')/$cuont": [
+      'pathNotFound',
+      "There is nothing at Property('a')/$cuont. Did you mean $count?",
+    ],
+    '$metadata/x': ['pathNotFound', 'There is nothing at $metadata/x.'],
+    $metadat: ['pathNotFound', 'There is nothing at $metadat. Did you mean $metadata?'],
+    $foo: ['pathNotFound', 'There is nothing at $foo.'],
+    $: ['pathNotFound', 'There is nothing at $.'],
   };
   for (const [path, error] of Object.entries(expected)) {
     assert.deepEqual(

@@ -191,6 +191,9 @@ test('an unknown path gets 404 with a message that names it, and the nearest nam
     ['Property/1001/Nothing', 'pathNotFound', 'There is nothing at Property/1001/Nothing.'],
     ['Property/1001/City/Zug', 'pathNotFound', 'There is nothing at Property/1001/City/Zug.'],
     ['Property/1001/Media/$value', 'pathNotFound', 'There is nothing at Property/1001/Media/$value.'],
+    ['$nothing', 'pathNotFound', 'There is nothing at $nothing.'],
+    ['$metadata/Property', 'pathNotFound', 'There is nothing at $metadata/Property.'],
+    ['Property/1001/$nothing', 'pathNotFound', 'There is nothing at Property/1001/$nothing.'],
     ['Teams', 'resourceUnknown', 'There is no resource Teams.'],
   ];
   for (const [path, code, message] of missing) assert.deepEqual(await feed.error(path), [404, code, message]);
@@ -200,6 +203,7 @@ test('paths and options of OData that this service does not implement get 501', 
   for (const path of [
     '$batch',
     '$all',
+    '$entity?$id=Property/1001',
     '$crossjoin(Property,Member)',
     'Property/$ref',
     'Property?$apply=aggregate($count as n)',
