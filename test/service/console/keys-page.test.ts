@@ -91,17 +91,17 @@ test(
       await row.getByText('Revoked').waitFor();
       assert.match(page.url(), /\?show=all$/);
 
-      // Many keys, two of them with names that were stored before names were validated.
+      // Many keys: two have names that were stored before names were validated, and two have the same name.
       const odd = [`bell \u0007 ${'x'.repeat(10_000)}`, '\u202egnp.exe'];
-      const names = [...Array.from({ length: 300 }, (_, at) => `Vendor ${at}`), ...odd];
+      const names = [...Array.from({ length: 300 }, (_, at) => `Vendor ${at}`), ...odd, 'twin', 'twin'];
       for (const [at, name] of names.entries()) {
         const key = { id: `k_${at}`, name, kind: 'replication', role: 'idx', systems: [`S${at}`] } as const;
         const moments = { createdAt: '2026-01-01T00:00:00Z', expiresAt: null, revokedAt: null };
-        await service.store.keys.add({ ...key, ...moments }, hashToken(name));
+        await service.store.keys.add({ ...key, ...moments }, hashToken(key.id));
       }
       await page.goto(`${admin}/console/keys`);
       const rows = page.locator('table.keys tbody tr');
-      await page.getByText('1 to 50 of 303').waitFor();
+      await page.getByText('1 to 50 of 305').waitFor();
       await shows(page, () => rows.count(), 50);
       for (const width of [1280, 800]) {
         await page.setViewportSize({ width, height: 800 });
@@ -110,7 +110,7 @@ test(
       }
       await page.setViewportSize({ width: 1280, height: 720 });
       await page.getByRole('button', { name: 'Next' }).click();
-      await page.getByText('51 to 100 of 303').waitFor();
+      await page.getByText('51 to 100 of 305').waitFor();
       assert.match(page.url(), /\?from=50$/);
       await page.getByLabel('Find a key').fill('s29 vendor');
       await page.getByText('11 keys found').waitFor();
@@ -119,7 +119,17 @@ test(
       assert.equal(await overhang(page), 0);
       await page.getByLabel('Find a key').fill('bell');
       await page.getByText('1 key found').waitFor();
-      assert.match((await rows.getByRole('link').textContent()) ?? '', /^bell \ufffd x{73}…$/);
+      assert.match((await rows.getByRole('link').textContent()) ?? '', /^bell \ufffd x{73}… k_300$/);
+      await page.getByLabel('Find a key').fill('twin');
+      await page.getByText('2 keys found').waitFor();
+      for (const name of ['twin k_302', 'twin k_303']) {
+        assert.equal(await rows.getByRole('link', { name, exact: true }).count(), 1, name);
+        assert.equal(
+          await rows.getByRole('button', { name: `Revoke ${name}`, exact: true }).count(),
+          1,
+          name,
+        );
+      }
       await page.getByLabel('Find a key').fill('nobody');
       await page.getByText('No key has this in its name, role or systems').waitFor();
       assert.deepEqual(faults, []);

@@ -176,8 +176,10 @@ function Row({
   return (
     <tr>
       <th scope="row">
-        <a href={link(['keys', of.id])}>{shownName(of)}</a>
-        <span class="below mono">{of.id}</span>
+        {/* Several keys may have the same name; their links and buttons must not. */}
+        <a href={link(['keys', of.id])}>
+          {shownName(of)} <span class="below mono">{of.id}</span>
+        </a>
       </th>
       <td>
         <State of={of} />
@@ -210,7 +212,11 @@ function Row({
       <td>
         {stateOf(of) === 'revoked' ? null : (
           <button type="button" class="quiet danger" onClick={() => revoke(of)}>
-            Revoke<span class="visually-hidden"> {shownName(of)}</span>
+            Revoke
+            <span class="visually-hidden">
+              {' '}
+              {shownName(of)} {of.id}
+            </span>
           </button>
         )}
       </td>
