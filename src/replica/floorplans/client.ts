@@ -9,6 +9,7 @@ import { RequestFailure } from '../http/failure.ts';
 import { UNLIMITED } from '../http/rate-budget.ts';
 import { DEFAULT_BACKOFF } from '../http/retry.ts';
 import type { TokenSource } from '../http/token-source.ts';
+import { explainFirstContact } from '../run/first-contact.ts';
 import { SeenTexts } from '../source/loop-guard.ts';
 import { nextLinkIn } from '../source/reso/lists.ts';
 import { quoted, withOptions } from '../source/reso/urls.ts';
@@ -64,7 +65,11 @@ export async function* fetchFloorPlans(
     if (visited.has(url))
       throw platError('failed', { reason: `The service links to the same page twice: ${url}.` });
     visited.add(url);
-    const page: MediaPage = await client.get(url, pageOf);
+    const page: MediaPage = await client.get(url, pageOf).catch(async (error: unknown) => {
+      throw visited.size > 1
+        ? error
+        : await explainFirstContact(error, { from: root.href, interface: 'floorplans' }, client);
+    });
     const fresh = page.records.filter((record) =>
       seen.add(hasMediaKey(record) ? record.MediaKey : JSON.stringify(record)),
     );

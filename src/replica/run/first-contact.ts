@@ -12,25 +12,36 @@ import { isUnreachable, RequestFailure } from '../http/failure.ts';
 import type { Source } from '../source/source.ts';
 import { identityOf, PAGE_SIZE, type ReplicateOptions, rootOf, sourceName } from './options.ts';
 
-type Kind = ReplicateOptions['interface'];
+type Kind = ReplicateOptions['interface'] | 'floorplans';
 
 /** The usual endings of a root, the most common first. */
 const ENDINGS: Readonly<Record<Kind, readonly string[]>> = {
   reso: ['Reso/OData/', 'odata/', 'OData/', 'reso/odata/'],
   native: ['v1/'],
+  floorplans: ['Reso/'],
 };
 /** A request of each interface that a service answers for every key. */
-const ASKED: Readonly<Record<Kind, string>> = { reso: 'Property?$top=1', native: 'listings?_limit=1' };
+const ASKED: Readonly<Record<Kind, string>> = {
+  reso: 'Property?$top=1',
+  native: 'listings?_limit=1',
+  floorplans: 'Media?$top=1',
+};
+const SERVICES: Readonly<Record<Kind, string>> = {
+  reso: 'service of the reso interface',
+  native: 'service of the native interface',
+  floorplans: 'floor plan service',
+};
 
 /** A failure whose message says what is wrong with `--from`, if it can be determined. */
 export async function explainFirstContact(
   error: unknown,
-  { from, interface: kind, watch }: Pick<ReplicateOptions, 'from' | 'interface' | 'watch'>,
+  { from, interface: kind, watch }: Pick<ReplicateOptions, 'from' | 'watch'> & { readonly interface: Kind },
   client: SourceClient,
 ): Promise<unknown> {
   if (!(error instanceof RequestFailure)) return error;
   if (isUnreachable(error)) {
-    const remedy = watch === true ? '' : '; check --from, or wait for it with --watch';
+    const canWait = kind !== 'floorplans' && watch !== true;
+    const remedy = watch === true ? '' : `; check --from${canWait ? ', or wait for it with --watch' : ''}`;
     return new RequestFailure(error.kind, `${error.message}${remedy}`, { cause: error.cause });
   }
   // A service responds with 400 if `--from` names a resource, because it takes the next segment for a key.
@@ -69,7 +80,7 @@ async function answers(
 function hasRows(text: string, kind: Kind): boolean {
   const value = tryParseJson(text);
   if (!isObject(value)) return false;
-  return Array.isArray(kind === 'reso' ? value.value : isObject(value.D) ? value.D.Results : undefined);
+  return Array.isArray(kind !== 'native' ? value.value : isObject(value.D) ? value.D.Results : undefined);
 }
 
 /** @returns a usage error that names the root, if one of the usual roots responds; otherwise the failure, with a hint at roots */
@@ -81,7 +92,7 @@ async function explainMissingRoot(
 ): Promise<PlatError | RequestFailure> {
   // If metadata exists, the root is right, but something below it does not exist.
   const isMetadata = (text: string): boolean => /<(?:\w+:)?Edmx\b/.test(text);
-  if (kind === 'reso' && (await answers(client, `${root.href}$metadata`, isMetadata))) return failure;
+  if (kind !== 'native' && (await answers(client, `${root.href}$metadata`, isMetadata))) return failure;
   const isRoot = (url: string, of: Kind): Promise<boolean> =>
     answers(client, `${url}${ASKED[of]}`, (text) => hasRows(text, of));
   const wrong = (right: string): PlatError =>
@@ -91,7 +102,8 @@ async function explainMissingRoot(
   const tried = nearRoots(root, kind);
   for (const each of tried) if (await isRoot(each, kind)) return wrong(`--from ${each} is one`);
   const other = kind === 'reso' ? 'native' : 'reso';
-  for (const each of [root.href, ...nearRoots(root, other)]) {
+  // A floor plan token opens neither of the other interfaces.
+  for (const each of kind === 'floorplans' ? [] : [root.href, ...nearRoots(root, other)]) {
     if (await isRoot(each, other))
       return wrong(`--from ${each} is one of the ${other} interface (--interface ${other})`);
   }
@@ -99,7 +111,7 @@ async function explainMissingRoot(
   const usual = ENDINGS[kind].map((ending) => `/${ending.slice(0, -1)}`).slice(0, 2);
   return new RequestFailure(
     failure.kind,
-    `${failure.message}; there is no service of the ${kind} interface at ${root.href}: its root usually ends in ${usual.join(' or ')}, and none of ${tried.join(', ')} answers`,
+    `${failure.message}; there is no ${SERVICES[kind]} at ${root.href}: its root usually ends in ${usual.join(' or ')}, and none of ${tried.join(', ')} answers`,
     { status: 404, cause: failure },
   );
 }
