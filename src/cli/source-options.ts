@@ -68,7 +68,7 @@ export async function namedTokens(command: Command): Promise<TokenSource | undef
   const [kind] = given;
   const idle = kind === 'tokenUrl' ? undefined : OF_CLIENTS.find(isGiven);
   if (idle !== undefined) throw wrong(`${flag(idle)} requires --token-url.`);
-  const { token = '', tokenFile: file = '', tokenUrl = '', clientId = '', scope, audience } = settings;
+  const { token = '', tokenFile: file = '', tokenUrl = '', clientId = '' } = settings;
   if (kind === undefined) return undefined;
   if (kind === 'token') return tokenSourceOf(sendableToken(token));
   if (kind === 'tokenFile') {
@@ -89,6 +89,8 @@ export async function namedTokens(command: Command): Promise<TokenSource | undef
   const amiss = clientSecret === '' ? undefined : faultOfSecret(clientSecret);
   if (amiss !== undefined) throw wrong(`The client secret ${amiss}.`);
   const secret = clientSecret === '' ? () => readSecret(secretFile) : clientSecret;
+  const scope = isGiven('scope') ? settings.scope : undefined;
+  const audience = isGiven('audience') ? settings.audience : undefined;
   return clientCredentials({ tokenUrl, clientId, clientSecret: secret, scope, audience, authentication });
 }
 

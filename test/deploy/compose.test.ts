@@ -48,7 +48,8 @@ test(
           .replace(/^postgres:.*/, address)
           .replace('/data', at.folder)
           .replace('http://plat:8081', `http://127.0.0.1:${port('plat', 'REPLICATION')}`)
-          .replace(/^\$\{PLAT_REPLICA_TOKEN.*/, token)
+          .replace(/^\$\{PLAT_REPLICA_TOKEN:-\}$/, token)
+          .replace(/^\$\{PLAT_REPLICA_\w+:-\}$/, '')
           .replace('0.0.0.0', '127.0.0.1'),
       ]);
       const own = command[0] === 'serve' ? SURFACES : ['ADMIN'];

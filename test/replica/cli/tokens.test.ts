@@ -77,6 +77,16 @@ test('a copy of a feed whose tokens expire all the time is complete, and neither
   }
 });
 
+test('variables without a value, as of a container, set no scope, no audience and no token', async (t) => {
+  const { server, endpoint } = await feed(t, 1_000_000);
+  const at = place(t);
+  const client = ['--token-url', endpoint.url, '--client-id', CLIENT.clientId];
+  const none = { PLAT_TOKEN: '', PLAT_TOKEN_FILE: '', PLAT_SCOPE: '', PLAT_AUDIENCE: '' };
+  const env = { ...none, PLAT_CLIENT_SECRET: CLIENT.clientSecret };
+  await at.done(['replicate', ...sourceOf(server), '--resources', 'Property', ...client], { env });
+  assert.deepEqual(endpoint.requests[0]?.fields, { grant_type: 'client_credentials' });
+});
+
 test('floor plans are requested with the tokens of a token endpoint, too', async (t) => {
   const { server, endpoint } = await feed(t, 1);
   const answer = server.intercept;
