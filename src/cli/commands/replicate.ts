@@ -7,8 +7,8 @@ import { RequestFailure } from '../../replica/http/failure.ts';
 import { InMemoryUsage } from '../../replica/http/rate-budget.ts';
 import type { FollowMethod, ReplicateOptions } from '../../replica/run/options.ts';
 import { sourceName } from '../../replica/run/options.ts';
-import { type ReplicateResult, replicate } from '../../replica/run/replicate.ts';
-import { contactSource } from '../../replica/run/session.ts';
+import { type ReplicateResult, replicateContacted } from '../../replica/run/replicate.ts';
+import { type Contact, contactSource } from '../../replica/run/session.ts';
 import { CHANGE_METHODS } from '../../replica/source/source.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Quarantined } from '../../store/checkpoint/checkpoints.ts';
@@ -143,7 +143,7 @@ export function defineReplicate(command: Command): void {
     };
     // The usage of the token in all attempts to reach the source, until there is a store.
     const usage = new InMemoryUsage();
-    let contact: ReplicateOptions['contact'];
+    let contact: Contact | undefined;
     const open = (): Promise<Store> =>
       openConfigured(settings.store, {
         create: settings.create,
@@ -176,7 +176,6 @@ export function defineReplicate(command: Command): void {
       await usage.moveTo(store.checkpoints);
       const options: ReplicateOptions = {
         ...source,
-        contact,
         store,
         ...(settings.media === 'files'
           ? {
@@ -185,7 +184,7 @@ export function defineReplicate(command: Command): void {
             }
           : {}),
       };
-      const result = await replicate(options);
+      const result = await replicateContacted(options, contact);
       const left = isWatching ? { quarantined: [], withoutFiles: 0 } : await unfinishedWork(store, options);
       screen.end(result, { ...left, quarantined: countsOf(left.quarantined) });
       process.exitCode = exitOf(result, left.quarantined.length + left.withoutFiles);

@@ -6,7 +6,6 @@ import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import type { BudgetLimits } from '../http/rate-budget.ts';
 import type { TokenSource } from '../http/token-source.ts';
-import type { Discovered } from '../source/response.ts';
 import type { ChangeMethod } from '../source/source.ts';
 
 /** How a watch learns of changes: `auto` for the best method that the source offers, one specific method, or `windows` for none. */
@@ -64,8 +63,6 @@ export interface ReplicateOptions {
   readonly mediaFolder?: string;
   /** Whether files may be fetched from private networks although the source is not in one. */
   readonly mediaPrivateHosts?: boolean;
-  /** What `contactSource` has found, once: the source is not asked for it again, but may show something else later. */
-  readonly contact?: { take(): Discovered | undefined } | undefined;
   readonly onEvent?: Listener;
   readonly signal?: AbortSignal;
   /** Clock, randomness and network; the real ones by default. */

@@ -17,6 +17,7 @@ import { refreshUntrusted } from './cycle.ts';
 import { type ReplicateOptions, sourceName } from './options.ts';
 import { replicateOnce, watch } from './schedule.ts';
 import {
+  type Contact,
   openCopy,
   reopenCopy,
   replicaName,
@@ -57,10 +58,17 @@ const WRONG: ReadonlySet<ErrorCode> = new Set(['usage', 'storeMissing', 'storeNo
  * @throws PlatError `failed` (single run) if another process is working on the source
  * @throws LeaseLost (single run) if another process took over because this one did not renew its lease in time
  */
-export async function replicate(options: ReplicateOptions): Promise<ReplicateResult> {
+export const replicate = (options: ReplicateOptions): Promise<ReplicateResult> =>
+  replicateContacted(options, undefined);
+
+/** Like `replicate`, for a source that this process has contacted already. */
+export async function replicateContacted(
+  options: ReplicateOptions,
+  contact: Contact | undefined,
+): Promise<ReplicateResult> {
   const { environment, close } = environmentOf(options.environment);
   const { clock, processes } = environment;
-  const base = sessionOf(options, environment);
+  const base = sessionOf({ ...options, contact }, environment);
   const { signal } = base;
   const troubles = new TroubleLog(options.store, sourceName(options), clock);
   const onEvent: Listener = (event) => {

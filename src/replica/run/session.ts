@@ -41,7 +41,13 @@ const TIMEOUT = 60_000;
 /** Milliseconds after which a response is abandoned, even if data keeps coming. */
 const LONGEST = 300_000;
 
+/** What `contactSource` has found, once: the source is not asked for it again, but may show something else later. */
+export interface Contact {
+  take(): Discovered | undefined;
+}
+
 export interface SessionOptions extends ReplicateOptions {
+  readonly contact?: Contact | undefined;
   readonly environment: Environment;
   readonly signal: AbortSignal;
   readonly onEvent: Listener;
@@ -172,7 +178,7 @@ export async function contactSource(
   options: Omit<ReplicateOptions, 'store'>,
   dictionary: Dictionary,
   use: UsageStore,
-): Promise<NonNullable<ReplicateOptions['contact']>> {
+): Promise<Contact> {
   const { environment, close } = environmentOf(options.environment);
   try {
     const { discovered, feed } = await discoverNew(sessionOf(options, environment), dictionary, use);

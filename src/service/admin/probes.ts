@@ -4,6 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
+import { settlesWithin } from '../../shared/settles-within.ts';
+import type { Store } from '../../store/store.ts';
 import { jsonReply, type Reply } from '../exchange.ts';
 import { ALLOWED, meaningOf, methodNotAllowed } from '../http/methods.ts';
 import {
@@ -18,7 +20,40 @@ import { isParseError, refuseUnreadable, unreadableRequestFrom } from '../http/u
 import type { Metrics } from '../metrics.ts';
 import { resoError } from '../reply/errors.ts';
 import { type CommonHeaderValues, commonHeaders } from '../reply/send.ts';
-import type { Problems } from './readiness.ts';
+
+/** What prevents a process from being ready, by name; empty if it is ready. */
+export type Problems = Readonly<Record<string, string>>;
+
+/** How long a probe waits for the store, in milliseconds: less than probes and scrapers usually wait for a response. */
+const PROBE_PATIENCE = 3000;
+
+/**
+ * Makes a check answer in time although the store does not: a suspended server, or one behind a network that drops packets, fails no
+ * statement for a long time. Until a check that took too long ends, no other is started, so that probes take no more connections.
+ * @param late the result of a check that takes too long
+ */
+export function inTime<T>(
+  check: () => Promise<T>,
+  late: () => T,
+  milliseconds = PROBE_PATIENCE,
+): () => Promise<T> {
+  let overdue: Promise<T> | undefined;
+  return async () => {
+    const running = overdue ?? check();
+    if (await settlesWithin(milliseconds, running)) return running;
+    const forget = (): void => {
+      if (overdue === running) overdue = undefined;
+    };
+    if (overdue !== running) running.then(forget, forget);
+    overdue = running;
+    return late();
+  };
+}
+
+/** The problems of a process whose store does not respond. */
+export const unresponsive = (store: Pick<Store, 'trouble'> | undefined): Problems => ({
+  store: store?.trouble?.() ?? 'the store does not respond',
+});
 
 export interface Probed {
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;

@@ -1,9 +1,9 @@
 /** Determines whether a service is ready, and if not, why. It does not know who asks. */
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
-import { settlesWithin } from '../../shared/settles-within.ts';
 import type { Store } from '../../store/store.ts';
 import { durationText } from '../../store/time/store-clock.ts';
 import { aheadText } from '../../store/write/restamp-store.ts';
+import type { Problems } from './probes.ts';
 
 /** A further condition of readiness, such as the freshness of a replica. */
 export interface ReadinessCheck {
@@ -32,9 +32,6 @@ interface Checked {
   readonly store: Store;
   readonly readiness: readonly ReadinessCheck[];
 }
-
-/** What prevents a process from being ready, by name; empty if it is ready. */
-export type Problems = Readonly<Record<string, string>>;
 
 /** What prevents the service from being ready. */
 export async function problemsOf({ store, readiness }: Checked): Promise<Problems> {
@@ -65,34 +62,3 @@ export async function problemsOf({ store, readiness }: Checked): Promise<Problem
   if (trouble !== undefined) problems.store = trouble;
   return problems;
 }
-
-/** How long a probe waits for the store, in milliseconds: less than probes and scrapers usually wait for a response. */
-const PROBE_PATIENCE = 3000;
-
-/**
- * Makes a check answer in time although the store does not: a suspended server, or one behind a network that drops packets, fails no
- * statement for a long time. Until a check that took too long ends, no other is started, so that probes take no more connections.
- * @param late the result of a check that takes too long
- */
-export function inTime<T>(
-  check: () => Promise<T>,
-  late: () => T,
-  milliseconds = PROBE_PATIENCE,
-): () => Promise<T> {
-  let overdue: Promise<T> | undefined;
-  return async () => {
-    const running = overdue ?? check();
-    if (await settlesWithin(milliseconds, running)) return running;
-    const forget = (): void => {
-      if (overdue === running) overdue = undefined;
-    };
-    if (overdue !== running) running.then(forget, forget);
-    overdue = running;
-    return late();
-  };
-}
-
-/** The problems of a process whose store does not respond. */
-export const unresponsive = (store: Pick<Store, 'trouble'> | undefined): Problems => ({
-  store: store?.trouble?.() ?? 'the store does not respond',
-});

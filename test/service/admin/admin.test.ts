@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
 import { platError } from '../../../src/errors/index.ts';
-import { inTime, type Problems, unresponsive } from '../../../src/service/admin/readiness.ts';
+import { inTime, type Problems, unresponsive } from '../../../src/service/admin/probes.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { LIST_OVERHEAD } from '../../../src/service/paging/filter-index.ts';
 import { startService } from '../../../src/service/service.ts';
