@@ -85,25 +85,27 @@ class IssuedTokens implements TokenSource {
   }
 
   async current(context: RequestContext): Promise<string> {
-    const { clock } = context.environment;
-    const now = clock.now();
+    const now = context.environment.clock.now();
     const held = this.#held;
-    if (held !== undefined && now < held.renewAt) return held.token;
-    if (held !== undefined && now < held.expiresAt) {
-      try {
-        return (await this.#renew(context, true)).token;
-      } catch (error) {
-        const left = held.expiresAt - clock.now();
-        if (context.signal.aborted || left <= 0 || !(error instanceof RequestFailure)) throw error;
-        const wait = Math.min(left, Math.max(error.retryAfter ?? 0, Math.ceil(left / 4)));
-        if (this.#held === held) {
-          this.#held = { ...held, renewAt: clock.now() + wait };
-          context.listener({ kind: 'retry', reason: error.message, attempt: 1, wait });
-        }
-        return held.token;
-      }
+    if (held === undefined || now >= held.expiresAt) return (await this.#renew(context)).token;
+    if (now >= held.renewAt && this.#renewal === undefined) void this.#renewAhead(held, context);
+    return held.token;
+  }
+
+  /** Renews a token that is still valid. No request waits for it: an endpoint may take a minute to fail. Never rejects. */
+  async #renewAhead(held: Issued, context: RequestContext): Promise<void> {
+    try {
+      await this.#renew(context, true);
+    } catch (error) {
+      const now = context.environment.clock.now();
+      const left = held.expiresAt - now;
+      // Once the token has expired, the next request renews it and fails itself.
+      if (context.signal.aborted || left <= 0 || this.#held !== held) return;
+      const floor = error instanceof RequestFailure ? error.retryAfter : undefined;
+      const wait = Math.min(left, Math.max(floor ?? 0, Math.ceil(left / 4)));
+      this.#held = { ...held, renewAt: now + wait };
+      context.listener({ kind: 'retry', reason: messageOf(error), attempt: 1, wait });
     }
-    return (await this.#renew(context)).token;
   }
 
   async replace(rejected: string, context: RequestContext): Promise<boolean> {

@@ -59,6 +59,10 @@ const contextOf = ({ clock, events, network }: TestClient): RequestContext => ({
   signal: new AbortController().signal,
 });
 
+/** Waits for the renewal of the first token that is in progress; begins one if there is none. */
+const joinRenewal = (tokens: TokenSource, asked: TestClient): Promise<boolean> =>
+  tokens.replace('issued-1', contextOf(asked));
+
 const reasons = (events: readonly ReplicaEvent[]): string[] =>
   events.map((event) => ('reason' in event ? `${event.kind}: ${event.reason}` : event.kind));
 
@@ -96,24 +100,30 @@ test('a token is requested before the permission to send a request, so that a pe
 });
 
 test('a token is renewed five minutes before it expires, but not earlier', async (t) => {
-  const { asked, sent } = await feed(t);
+  const { endpoint, asked, sent, tokens } = await feed(t);
   await asked.text('a');
   asked.clock.advance(3300 * SECOND - 1);
   await asked.text('b');
   asked.clock.advance(1);
   await asked.text('c');
-  assert.deepEqual(sent(), ['issued-1', 'issued-1', 'issued-2']);
+  await joinRenewal(tokens, asked);
+  await asked.text('d');
+  assert.deepEqual(sent(), ['issued-1', 'issued-1', 'issued-1', 'issued-2']);
+  assert.equal(endpoint.requests.length, 2);
 });
 
 test('a token that is valid for a minute is used for 54 seconds', async (t) => {
-  const { endpoint, asked, sent } = await feed(t);
+  const { endpoint, asked, sent, tokens } = await feed(t);
   endpoint.facts = { expires_in: '60' };
   await asked.text('a');
   asked.clock.advance(54 * SECOND - 1);
   await asked.text('b');
   asked.clock.advance(1);
   await asked.text('c');
-  assert.deepEqual(sent(), ['issued-1', 'issued-1', 'issued-2']);
+  await joinRenewal(tokens, asked);
+  await asked.text('d');
+  assert.deepEqual(sent(), ['issued-1', 'issued-1', 'issued-1', 'issued-2']);
+  assert.equal(endpoint.requests.length, 2);
 });
 
 for (const lifetime of [undefined, null, 0, -1, '0', 'soon', '3600s', {}]) {
@@ -451,31 +461,61 @@ test('no message and no event contains the secret or a token, even if a server r
 });
 
 test('a token that is still valid is used while its renewal fails', async (t) => {
-  const { endpoint, asked, sent } = await feed(t);
+  const { endpoint, server, sent, tokens } = await feed(t);
+  const reported = Promise.withResolvers<ReplicaEvent>();
+  const asked = clientOf(t, server.origin, { tokens, listener: reported.resolve });
   await asked.text('a');
   endpoint.intercept = () => ({ status: 503, body: 'busy' });
   asked.clock.advance(3300 * SECOND);
   assert.equal(await asked.text('b'), 'fine');
+  const reason = `The token endpoint ${endpoint.url}: 503: busy`;
+  assert.deepEqual(await reported.promise, { kind: 'retry', reason, attempt: 1, wait: 75_000 });
   assert.equal(await asked.text('c'), 'fine');
   assert.equal(endpoint.requests.length, 2, 'the next attempt is at a quarter of the rest');
-  assert.deepEqual(
-    [asked.slept, asked.events],
-    [
-      [],
-      [
-        {
-          kind: 'retry',
-          reason: `The token endpoint ${endpoint.url}: 503: busy`,
-          attempt: 1,
-          wait: 75_000,
-        },
-      ],
-    ],
-  );
+  assert.deepEqual(asked.slept, []);
   endpoint.intercept = () => undefined;
   asked.clock.advance(75 * SECOND);
   await asked.text('d');
-  assert.deepEqual(sent(), ['issued-1', 'issued-1', 'issued-1', 'issued-2']);
+  await joinRenewal(tokens, asked);
+  await asked.text('e');
+  assert.deepEqual(sent(), ['issued-1', 'issued-1', 'issued-1', 'issued-1', 'issued-2']);
+  assert.equal(endpoint.requests.length, 3);
+});
+
+test('no request waits for a token endpoint that hangs while its token is valid, and each waits once it has expired', async (t) => {
+  const { endpoint, asked, sent } = await feed(t);
+  await asked.text('a');
+  const hanging = Promise.withResolvers<undefined>();
+  endpoint.intercept = () => hanging.promise;
+  asked.clock.advance(3300 * SECOND);
+  for (const path of ['b', 'c']) assert.equal(await asked.text(path), 'fine');
+  asked.clock.advance(300 * SECOND);
+  const late = Promise.all(['d', 'e'].map((path) => asked.text(path)));
+  assert.deepEqual([sent(), endpoint.requests.length], [['issued-1', 'issued-1', 'issued-1'], 2]);
+  hanging.resolve(undefined);
+  assert.deepEqual(await late, ['fine', 'fine']);
+  assert.deepEqual(sent().slice(3), ['issued-2', 'issued-2']);
+  assert.deepEqual([endpoint.requests.length, asked.events], [2, []]);
+});
+
+test('a stopped client reports no failure of the renewal that it began', async (t) => {
+  const { endpoint, server, tokens } = await feed(t);
+  const stop = new AbortController();
+  const asked = clientOf(t, server.origin, { tokens, signal: stop.signal });
+  const begun = Promise.withResolvers<void>();
+  await asked.text('a');
+  endpoint.intercept = () => {
+    begun.resolve();
+    return new Promise<Reply>(() => undefined);
+  };
+  asked.clock.advance(3300 * SECOND);
+  assert.equal(await asked.text('b'), 'fine');
+  await begun.promise;
+  stop.abort();
+  endpoint.intercept = () => undefined;
+  const other = clientOf(t, server.origin, { tokens });
+  assert.equal(await joinRenewal(tokens, other), true);
+  assert.deepEqual([asked.events, other.events], [[], []]);
 });
 
 test('a request whose token was rejected does not rely on an early renewal, which has a single attempt', async (t) => {

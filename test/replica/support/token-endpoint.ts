@@ -14,7 +14,7 @@ export interface TokenEndpoint extends Loopback {
   /** The members of the next responses, besides the token. */
   facts: Readonly<Record<string, unknown>>;
   /** Returns a response that replaces the usual one, or undefined. */
-  intercept: (request: TokenRequest, count: number) => Reply | Promise<Reply> | undefined;
+  intercept: (request: TokenRequest, count: number) => Reply | undefined | Promise<Reply | undefined>;
   /** The tokens that a source accepts; a test takes some out. All that are issued are added. */
   readonly valid: Set<string>;
   /** The response of a source to a request whose token is not valid. */
