@@ -35,6 +35,8 @@ export interface TakenChild extends Rejection {
   readonly by: RecordName;
   /** The record that took the child from the other one. */
   readonly taker: RecordName;
+  /** Whether the child was stored under the other one before. */
+  readonly wasStored: boolean;
 }
 
 interface RecordName {

@@ -41,7 +41,7 @@ interface ChildBatch {
   /** By key: if two records contain the same child, the later record keeps it. */
   readonly put: Map<string, RowWithoutTimestamps>;
   readonly remove: StoredRow[];
-  /** Children that two records contain, by key. */
+  /** Children that two records contain, by key; if their takers are rejected, by key and taker. */
   readonly taken: Map<string, TakenChild>;
 }
 
@@ -85,14 +85,13 @@ export async function writeRecords(
     else tally.rejected.push({ resource, key, reason: conflict });
   }
   const replaced: StoredChildren = new Map();
-  const children = await compareChildren(transaction, outcomes, tally, replaced);
+  const children = await compareChildren(transaction, outcomes, tally, { replaced, rejectsTaken });
   if (rejectsTaken && tally.taken.length > 0) {
-    const takers = new Map(tally.taken.map((each) => [each.taker.key, each]));
+    const takers = certainTakers(tally.taken);
     const others = batch.filter(({ record }) => !takers.has(record.key));
     const report = await writeRecords(transaction, resource, others, rejectsTaken);
-    const rejected = [...takers].map(([key, { resource: target, key: child, from, by, taker }]) => {
-      const holder = taker === by ? from : by;
-      const reason = `${target} ${child} is under ${holder.resource} ${holder.key}, and a record has one parent`;
+    const rejected = [...takers].map(([key, { resource: target, key: child, by }]) => {
+      const reason = `${target} ${child} is under ${by.resource} ${by.key}, and a record has one parent`;
       return { resource, key, reason };
     });
     return { ...report, rejected: [...report.rejected, ...rejected] };
@@ -109,6 +108,16 @@ export async function writeRecords(
     tally.rejected.push(...tally.taken.splice(0));
   tally.stamp = transaction.timestamps.newest;
   return tally;
+}
+
+/**
+ * The records to be rejected first because they contain a child of another one, by key, each with such a child: those whose child
+ * remains under the other one. A record whose child would be under a record that is rejected itself may be valid without that one.
+ */
+function certainTakers(taken: readonly TakenChild[]): Map<string, TakenChild> {
+  const takers = new Set(taken.map(({ taker }) => taker.key));
+  const certain = taken.filter(({ by, wasStored }) => wasStored || !takers.has(by.key));
+  return new Map((certain.length > 0 ? certain : taken.slice(0, 1)).map((each) => [each.taker.key, each]));
 }
 
 /** Stores children again that were waiting for these records, or that change their originating system with them. */
@@ -225,7 +234,10 @@ async function compareChildren(
   transaction: WriteTransaction,
   outcomes: readonly Outcome[],
   tally: Tally,
-  replaced: StoredChildren = new Map(),
+  {
+    replaced = new Map(),
+    rejectsTaken = false,
+  }: { readonly replaced?: StoredChildren; readonly rejectsTaken?: boolean } = {},
 ): Promise<Map<string, ChildBatch>> {
   const batches = new Map<string, ChildBatch>();
   for (const { name, target, resource } of navigationsOf(outcomes)) {
@@ -238,7 +250,10 @@ async function compareChildren(
     const unknown = newOrMovedKeys(holders, name, stored);
     const elsewhere = await transaction.find(target, unknown);
     const areShared = new Set(unknown).size < unknown.length;
-    const claims = await claimsOf(transaction, holders, name, { stored: elsewhere.values(), areShared });
+    const claims = await claimsOf(transaction, holders, name, {
+      stored: elsewhere.values(),
+      ...{ areShared, rejectsTaken },
+    });
     const batch = batches.getOrInsert(target, newBatch());
     for (const holder of holders) {
       const { key } = holder.prepared.record;
@@ -308,7 +323,10 @@ function compareChildrenOf(
       const keeps = claims.keeps(parent, rival);
       const [from, by] = keeps ? [rival, parent] : [parent, rival];
       const taker = row === undefined ? parent : rival;
-      batch.taken.set(child.record.key, takenChild(child.record, { from, by, taker }));
+      const former = parentOfRow(previous);
+      const wasStored = former !== undefined && idOf(former) === idOf(rival);
+      const name = claims.rejectsTaken ? `${child.record.key}\u0000${key}` : child.record.key;
+      batch.taken.set(name, takenChild(child.record, { from, by, taker, wasStored }));
       if (!keeps) continue;
     }
     const unstamped = { row: placed, before: previous?.values, after: child.record.values };
@@ -571,6 +589,8 @@ const nonEmpty = (value: FieldValue | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
 interface Claims {
+  /** Whether a record that contains a child of another one is rejected. */
+  readonly rejectsTaken: boolean;
   /** Whether the record `own`, which is being written, keeps a child that `other` also contains. */
   keeps(own: ParentName, other: ParentName): boolean;
   /** Whether a record that is part of the write no longer contains the child. */
@@ -579,7 +599,7 @@ interface Claims {
 
 /**
  * Decides which record keeps a child that several records contain, since a child has one parent: in an authority the record that
- * was written last; in a replica the record that its source changed last, so that a copy does not depend on the order in which
+ * was written last, or the first one if the others are rejected; in a replica the record that its source changed last, so that a copy does not depend on the order in which
  * records are read.
  * @param rivals the stored children of other records that holders contain, and whether two of the holders contain the same
  */
@@ -587,7 +607,11 @@ async function claimsOf(
   transaction: WriteTransaction,
   holders: readonly Outcome[],
   navigation: string,
-  rivals: { readonly stored: Iterable<StoredRow>; readonly areShared: boolean },
+  rivals: {
+    readonly stored: Iterable<StoredRow>;
+    readonly areShared: boolean;
+    readonly rejectsTaken: boolean;
+  },
 ): Promise<Claims> {
   const { settings } = transaction.model;
   const own = new Map(holders.map(({ prepared }) => [idOf(nameOf(prepared.record)), prepared]));
@@ -597,8 +621,9 @@ async function claimsOf(
       .get(idOf(parent))
       ?.children.get(navigation)
       ?.every(({ record }) => record.key !== key) === true;
+  const { rejectsTaken } = rivals;
   if (settings.owner === 'authority' || (others.length === 0 && !rivals.areShared))
-    return { keeps: () => true, hasLeft };
+    return { rejectsTaken, keeps: () => !rejectsTaken, hasLeft };
   const field = sourceTimestampField(settings);
   const moments = new Map<string, string>();
   const unknown: ParentName[] = [];
@@ -618,7 +643,7 @@ async function claimsOf(
   // Canonical timestamps without their Z sort by time. If two are equal, the order of keys decides.
   const rank = (parent: ParentName): string =>
     `${moments.get(idOf(parent))?.slice(0, -1) ?? ''}\u0000${idOf(parent)}`;
-  return { keeps: (one, other) => rank(one) > rank(other), hasLeft };
+  return { rejectsTaken, keeps: (one, other) => rank(one) > rank(other), hasLeft };
 }
 
 const nameOf = ({ resource, key }: ParsedRecord): ParentName => ({ resource: resource.name, key });
@@ -634,7 +659,7 @@ const parentOfRow = (
 /** The report of a child that two records contain. */
 function takenChild(
   { resource, key, origin }: ParsedRecord,
-  names: Pick<TakenChild, 'from' | 'by' | 'taker'>,
+  names: Pick<TakenChild, 'from' | 'by' | 'taker' | 'wasStored'>,
 ): TakenChild {
   const { from, by } = names;
   return {

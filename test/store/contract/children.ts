@@ -163,6 +163,39 @@ export function childrenContract(engine: Engine): void {
     ]);
   });
 
+  test('a record that is rejected because of its child is not named as the parent of others, which are stored if they have no other fault', async (t) => {
+    const world = await makeWorld(engine, t);
+    const rooms = (key: string, ...keys: readonly string[]) =>
+      listing(key, { Rooms: keys.map((each) => room(each)) });
+    await world.write('Property', rooms('A', 'R1'), rooms('B', 'R2'));
+    const strictly = async (...records: readonly Json[]) => {
+      const parsed = await Promise.all(records.map((each) => world.parse('Property', each)));
+      const { inserted, rejected } = await world.store.write('Property', parsed, { rejectsTaken: true });
+      return [inserted, rejected.map(({ key, reason }) => `${key}: ${reason.split(',')[0]}`).toSorted()];
+    };
+    // The first of several keeps the child, and all of them name it.
+    assert.deepEqual(await strictly(rooms('C', 'R3'), rooms('D', 'R3'), rooms('E', 'R3')), [
+      1,
+      ['D: PropertyRooms R3 is under Property C', 'E: PropertyRooms R3 is under Property C'],
+    ]);
+    // F is rejected because of R1, so nothing contains R4 but G.
+    assert.deepEqual(await strictly(rooms('F', 'R1', 'R4'), rooms('G', 'R4'), rooms('H', 'R4')), [
+      1,
+      ['F: PropertyRooms R1 is under Property A', 'H: PropertyRooms R4 is under Property G'],
+    ]);
+    // Both are rejected, and keep the children that they had.
+    assert.deepEqual(await strictly(rooms('A', 'R1', 'R2'), rooms('B', 'R1', 'R2')), [
+      0,
+      ['A: PropertyRooms R2 is under Property B', 'B: PropertyRooms R1 is under Property A'],
+    ]);
+    assert.deepEqual(await world.rows('PropertyRooms', '$select=RoomKey,ListingKey'), [
+      { RoomKey: 'R1', ListingKey: 'A' },
+      { RoomKey: 'R2', ListingKey: 'B' },
+      { RoomKey: 'R3', ListingKey: 'C' },
+      { RoomKey: 'R4', ListingKey: 'G' },
+    ]);
+  });
+
   test('a record with a nested child that contradicts it, or comes twice, is rejected', async (t) => {
     const world = await makeWorld(engine, t);
     const wrong = listing('A', { Rooms: [room('R1', { ListingKey: 'B' }), room('R2'), room('R2')] });
