@@ -3,19 +3,23 @@
  * cache folder.
  */
 import { hash } from 'node:crypto';
-import { rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { parseStoreAddress, storeFileId, withoutPassword } from '../open-store.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../service/options.ts';
 import { namesIn, platCacheFolder } from './cache-folder.ts';
 import type { ConfigFile } from './config.ts';
 import { version } from './version.ts';
 
+const MEGABYTE = 1024 * 1024;
 /**
- * The default size of the file in megabytes. It holds the blocks of about 800,000 listings for one role and shape, or 100,000 for
- * eight, and is small compared with a store of that many records, which takes ten times as much.
+ * The default size of the file in megabytes. It holds the compressed blocks of about 800,000 listings for one role and shape, or the
+ * texts of 100,000. For a larger embedded store, the file may be as large as the store, so that the file has room for the texts of
+ * as large a part of a larger market; but the keys of more than the most would take too much memory.
  */
-const FILE_MEGABYTES = 1024;
+const [FILE_MEGABYTES, MOST_FILE_MEGABYTES] = [1024, 4096];
+/** The part of the free space of a disk that a file of more than `FILE_MEGABYTES` may take by default. */
+const PART_OF_FREE = 1 / 4;
 
 /**
  * @param text the address of the store
@@ -28,13 +32,35 @@ export async function keptPages(
   caches = process.env.XDG_CACHE_HOME ?? '',
   now = Date.now(),
 ): Promise<ServiceOptions['keptPages']> {
-  const { megabytes, fileMegabytes = FILE_MEGABYTES, folder } = config.keptPages ?? {};
+  const { megabytes, fileMegabytes, folder } = config.keptPages ?? {};
   const memory = { megabytes: megabytes ?? SERVICE_DEFAULTS.keptPages.megabytes };
   const path = fileMegabytes === 0 ? undefined : pathOf(text, folder, caches, now);
   if (path === undefined) return memory;
   const identity = JSON.stringify([version(), await storeFileId(text), config.lookups]);
-  return { ...memory, file: { path, identity, megabytes: fileMegabytes } };
+  return { ...memory, file: { path, identity, megabytes: fileMegabytes ?? usualMegabytes(text, path) } };
 }
+
+/** The default size of a file. */
+function usualMegabytes(text: string, path: string): number {
+  const address = parseStoreAddress(text);
+  const sizes = { store: 0, free: 0 };
+  if (address.engine === 'sqlite') {
+    try {
+      const { bavail, bsize } = statfsSync(dirname(path));
+      Object.assign(sizes, { store: statSync(address.path).size, free: bavail * bsize });
+    } catch {
+      // The folder or the store does not exist yet.
+    }
+  }
+  return defaultMegabytes(sizes.store, sizes.free);
+}
+
+/** @param store the size of an embedded store in bytes @param free the free bytes of the disk that will have the file */
+export const defaultMegabytes = (store: number, free: number): number =>
+  Math.min(
+    Math.max(FILE_MEGABYTES, Math.floor(Math.min(store, PART_OF_FREE * free) / MEGABYTE)),
+    MOST_FILE_MEGABYTES,
+  );
 
 function pathOf(
   text: string,

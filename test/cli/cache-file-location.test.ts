@@ -1,9 +1,19 @@
 /** Where a service stores blocks of pages in a file. */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statfsSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { keptPages } from '../../src/cli/cache-file-location.ts';
+import { defaultMegabytes, keptPages } from '../../src/cli/cache-file-location.ts';
 import { temporaryFile } from '../support/temporary.ts';
 
 const noProc = existsSync('/proc') ? false : 'this system has no /proc';
@@ -28,6 +38,27 @@ test('the cache file is next to an SQLite store, or in the folder of the configu
   assert.notEqual(other?.file?.path, first?.file?.path);
   const enumerations = await keptPages(store, { lookups: 'enumerations' });
   assert.notEqual(enumerations.file?.identity, usual.file?.identity);
+});
+
+test('the file may by default be as large as a large store, up to a quarter of the free space of its disk', async () => {
+  const MEGABYTE = 1024 * 1024;
+  const size = (store: number, free: number) => defaultMegabytes(store * MEGABYTE, free * MEGABYTE);
+  assert.equal(size(0, 0), 1024);
+  assert.equal(size(900, 100_000), 1024);
+  assert.equal(size(3000.5, 100_000), 3000);
+  assert.equal(size(3000, 8000), 2000);
+  assert.equal(size(3000, 2000), 1024);
+  assert.equal(size(90_000, 100_000), 4096);
+  const store = temporaryFile();
+  writeFileSync(store, '');
+  truncateSync(store, 1500 * MEGABYTE);
+  const { bavail, bsize } = statfsSync(dirname(store));
+  const isFree = bavail * bsize > 7000 * MEGABYTE;
+  const usual = await keptPages(store, {});
+  if (isFree) assert.equal(usual.file?.megabytes, 1500);
+  else assert.ok((usual.file?.megabytes ?? 0) >= 1024);
+  const { file } = await keptPages(store, { keptPages: { fileMegabytes: 7 } });
+  assert.equal(file?.megabytes, 7);
 });
 
 test('files of stores that were not served for a month are removed from the folder, and no other files', async () => {

@@ -131,11 +131,12 @@ async function readDirect({ store, kept, read }: PageReadContext, options: PageO
   const request = { query, position, limit, shape, files };
   const known = gzip ? await kept.gzipPage(request, model, read) : await kept.textPage(request, model, read);
   const page = known ?? (limit === 0 ? NO_ROWS : await store.page(request, read));
+  const isInBlocks = kept.cachesTexts(request, model, read);
+  if (known === undefined && !gzip && isInBlocks) kept.noteRead(request, page);
   registerForRelease(taken, page);
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last) : undefined;
   const by = { model, damaged: read.damaged };
   const basis = options.counts ? undefined : basisOfPage(by, request, page);
-  const isInBlocks = kept.cachesTexts(request, model, read);
   return { page, count, next, ...NO_INDEX, basis: basis && { ...basis, isInBlocks } };
 }
 

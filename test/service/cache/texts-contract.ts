@@ -48,6 +48,7 @@ const PATHS = {
   reso: '/Reso/OData/Property?$top=100',
   native: '/v1/listings?_limit=100',
   expanded: '/Reso/OData/Property?$top=100&$expand=Media',
+  smaller: '/Reso/OData/Property?$top=70',
 } as const;
 
 /** A store, a service without caches, and a function that starts processes that serve the store with a file of texts. */
@@ -186,6 +187,25 @@ export function textsContract(engine: Engine): void {
     await close();
     assert.deepEqual(await (await serve()).walk(), { records: 0, pages: 2 }, 'a new process');
     assert.deepEqual(warnings, []);
+  });
+
+  test(`${engine.name}: pages that begin elsewhere than earlier ones are read from the file as well`, async (t) => {
+    const { serve, write, store } = await market(t, engine);
+    const { walk, walkUntilKept } = await serve();
+    assert.equal(await walkUntilKept(), LISTINGS);
+    const { pages, records } = await walk('smaller');
+    assert.equal(pages, 0, 'pages of another size');
+    assert.ok(records < LISTINGS / 2, `${records}: only parts of blocks`);
+    await write('Property', { ...house(3), ListingKey: 'L1003a' });
+    // Both pages then end within blocks, of which they read parts.
+    const afterInsert = await walk();
+    assert.equal(afterInsert.pages, 0, 'after a record was added');
+    assert.ok(afterInsert.records <= 4 * BLOCK, `${afterInsert.records}`);
+    await store.remove('Property', ['L1003a', 'L1004', 'L1005']);
+    const afterRemoval = await walk();
+    assert.equal(afterRemoval.pages, 0, 'after records were removed');
+    assert.ok(afterRemoval.records <= 4 * BLOCK, `${afterRemoval.records}`);
+    assert.deepEqual(await walk('smaller', 'idx'), { records: 0, pages: 3 }, 'another role');
   });
 
   test(`${engine.name}: a page is not small because the page behind it is kept`, async (t) => {
