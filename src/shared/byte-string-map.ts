@@ -41,7 +41,7 @@ export class ByteStringMap {
 
   /** The position of the text whose key is the slice of `bytes` from `start` to `end` (exclusive); `NO_TEXT` if there is none. */
   find(bytes: Uint8Array, start: number, end: number): number {
-    const at = this.#slotOf(hashOf(bytes, start, end), bytes, start, end);
+    const at = this.#slotOf(fnv1a(bytes, start, end), bytes, start, end);
     return at < 0 ? NO_TEXT : (this.#slots[at + 1] ?? NO_TEXT);
   }
 
@@ -61,7 +61,7 @@ export class ByteStringMap {
   /** Replaces the text of a key. @returns the position of the text */
   put(key: Uint8Array, text: Uint8Array): number {
     const place = this.#append(key, text);
-    const hash = hashOf(key, 0, key.length);
+    const hash = fnv1a(key, 0, key.length);
     const known = this.#slotOf(hash, key, 0, key.length);
     if (known >= 0) this.#slots[known + 1] = place;
     else {
@@ -73,7 +73,7 @@ export class ByteStringMap {
   }
 
   delete(key: Uint8Array): void {
-    const at = this.#slotOf(hashOf(key, 0, key.length), key, 0, key.length);
+    const at = this.#slotOf(fnv1a(key, 0, key.length), key, 0, key.length);
     if (at < 0) return;
     this.#slots[at + 1] = REMOVED;
     this.#size--;
@@ -142,9 +142,9 @@ function enter(slots: Int32Array, hash: number, place: number): void {
   slots[at + 1] = place;
 }
 
-/** FNV-1a. */
-function hashOf(bytes: Uint8Array, start: number, end: number): number {
-  let hash = 0x811c9dc5;
-  for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
-  return hash | 0;
+/** FNV-1a over a slice of bytes. @param hash of what comes before them */
+export function fnv1a(bytes: Uint8Array, start: number, end: number, hash = 0x811c9dc5): number {
+  let next = hash;
+  for (let at = start; at < end; at++) next = Math.imul(next ^ (bytes[at] ?? 0), 0x01000193);
+  return next | 0;
 }

@@ -6,7 +6,7 @@ import type { KeptRange } from '../../compile/read.ts';
 import { compareKeys } from '../../shared/compare-keys.ts';
 import type { Deflated } from '../../shared/gzip-member.ts';
 import type { Changes } from '../../store/changes/change-follower.ts';
-import { linkHash } from '../../store/read/blocks-task.ts';
+import { linkHash } from '../../store/read/linked-body.ts';
 import type { CachedText } from './text-cache-file.ts';
 
 /** A cached block. It is in the list as soon as it has been read, even while it is still being compressed. */

@@ -11,7 +11,7 @@ import type { KeptRange } from '../../compile/read.ts';
 import { compareKeys } from '../../shared/compare-keys.ts';
 import { type Deflated, deflatedFrom } from '../../shared/gzip-member.ts';
 import type { Changes, Place } from '../../store/changes/change-follower.ts';
-import { linkHash } from '../../store/read/blocks-task.ts';
+import { linkHash } from '../../store/read/linked-body.ts';
 
 /** Thrown if the file does not have the form in which plat writes it. */
 class InvalidFileError extends Error {}

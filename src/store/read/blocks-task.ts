@@ -48,21 +48,6 @@ export interface BlocksPage {
   readonly release?: () => void;
 }
 
-/**
- * A hash of the key of a record whose values another record contains. Two keys with the same hash are treated as one.
- */
-export const linkHash = (resource: string, key: string): number => fnv1a(key, fnv1a(resource, OFFSET));
-
-/** FNV-1a over the characters: for such short texts, a call of a native hash would cost more. */
-function fnv1a(text: string, start: number): number {
-  let hash = start;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
-  return hash >>> 0;
-}
-
-const OFFSET = 0x811c9dc5;
-const PRIME = 0x01000193;
-
 export function* blocksSteps(plan: BlocksPlan, context: BlocksContext): Steps<BlocksPage> {
   const { stamp, since, kept, limit } = plan;
   const from = { position: since };
@@ -166,9 +151,8 @@ function* readRange(
   const blocks = texts.flatMap(({ text, links }, index): ReadBlock[] => {
     const range = ranges[index];
     if (range === undefined) return [];
-    const hashes = new Set(links.map(({ resource, key }) => linkHash(resource, key)));
     const deflated = plan.form === 'text' ? {} : { deflated: making.deflate(text) };
-    return [{ ...range, ...deflated, bytes: text.length, links: Uint32Array.from(hashes) }];
+    return [{ ...range, ...deflated, bytes: text.length, links: Uint32Array.from(links) }];
   });
   if (plan.form === 'text') {
     kept.push({ body, release });
@@ -188,7 +172,9 @@ const emptyBlock = (after: string, last: string): ReadBlock => ({
 
 /** The parts of a body into which nothing was inserted. */
 const piecesBetween = (ends: readonly number[]): readonly Piece[] =>
-  ends.map((end, index) => ({ length: end - (ends[index - 1] ?? -1) - 1, links: [] }));
+  ends.map((end, index) => ({ length: end - (ends[index - 1] ?? -1) - 1, links: NO_LINKS }));
+
+const NO_LINKS: ReadonlySet<number> = new Set();
 
 /** The parts of a body, which are separated by commas. @throws Damage if they are not */
 function splitTexts(

@@ -64,8 +64,9 @@ export function* readBody(
   const { body, rows } = given;
   if (body === undefined) return { given };
   const room = new FillBuffer(body, context);
-  const marked = new LinkedBody(body, linked, receiveChanges([...changed.rows]), commas, room.take);
-  if (request.gives === 'records') marked.readKeys();
+  const inPieces = request.gives === 'records';
+  const seenNow = receiveChanges([...changed.rows]);
+  const marked = new LinkedBody(body, linked, seenNow, { commas, room: room.take, inPieces });
   if (marked.isFilled) return { given: checkBody(given, context, () => commas ?? []), marked };
   const { lacking } = marked;
   if (lacking.length > 0) {

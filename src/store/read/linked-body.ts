@@ -5,7 +5,7 @@
 import { NAME_MARK } from '../../compile/layout/index.ts';
 import { LINK_MARK, type LinkedTexts, type PlannedLink } from '../../compile/text/linked-texts.ts';
 import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
-import { ByteStringMap, NO_TEXT } from '../../shared/byte-string-map.ts';
+import { ByteStringMap, fnv1a, NO_TEXT } from '../../shared/byte-string-map.ts';
 import { tryParseJson } from '../../shared/json.ts';
 import { memoizePerObject } from '../../shared/memoize.ts';
 import {
@@ -18,10 +18,36 @@ import {
 } from '../changes/change-follower.ts';
 import type { Row } from '../session.ts';
 
-/** A part of a body: the length with its fragments, and the records that these fragments come from. */
+/** A part of a body: the length with its fragments, and the hashes of the records that these fragments come from. */
 export interface Piece {
   readonly length: number;
-  readonly links: readonly { readonly resource: string; readonly key: string }[];
+  readonly links: ReadonlySet<number>;
+}
+
+/** A hash of the key of a record whose values another record contains. Two keys with the same hash are treated as one. */
+export function linkHash(resource: string, key: string): number {
+  const bytes = Buffer.from(key);
+  return hashOfKey(hashOfResource(resource), bytes, 0, bytes.length);
+}
+
+function hashOfResource(resource: string): number {
+  const bytes = Buffer.from(resource);
+  return fnv1a(bytes, 0, bytes.length);
+}
+
+const hashOfKey = (resource: number, key: Uint8Array, start: number, end: number): number =>
+  fnv1a(key, start, end, resource) >>> 0;
+
+interface LinkedBodyOptions {
+  /** The positions of the commas between its records, if they are known. */
+  readonly commas?: readonly number[] | undefined;
+  /**
+   * Called once if the body has placeholders, for memory into which the filled body is written while the placeholders are read, if it
+   * is large enough and all fragments are known. Each part of the body is then copied while it is in the processor's cache.
+   */
+  readonly room?: () => Uint8Array | undefined;
+  /** Whether the caller needs `pieces`. */
+  readonly inPieces?: boolean;
 }
 
 /** A fragment that has to be read: the name of its link, and a key. */
@@ -53,32 +79,29 @@ export class LinkedBody {
   readonly #read = new Map<number, Buffer>();
   /** Keys of fragments that have to be read, by the name of the link. */
   readonly #lacking = new Map<string, Set<string>>();
-  /** The keys of each placeholder. */
-  #keys: readonly (readonly (string | null)[])[] = [];
-  #growth: readonly number[] | undefined;
+  /** For `pieces`: the hash of each link's resource, and of the key of each link of each placeholder. */
+  readonly #resources: readonly number[];
+  readonly #hashes: number[] = [];
+  /** Where the fragments of each placeholder end in the filled body, once this is known. */
+  #reached: readonly number[] | undefined;
   /** The texts of runs of consecutive links without a key, by the first and last link of the run. */
   readonly #runs: Buffer[] = [];
   /** The length of the filled body, if it was written into its buffer during construction. */
   readonly written: number | undefined;
 
-  /**
-   * @param commas the positions of the commas between its records, if they are known
-   * @param room called once if the body has placeholders, for memory into which the filled body is written while the placeholders
-   * are read, if it is large enough and all fragments are known. Each part of the body is then copied while it is in the
-   * processor's cache
-   */
   constructor(
     body: Uint8Array,
     linked: LinkedTexts,
     seen: SnapshotFragments,
-    commas?: readonly number[],
-    room?: () => Uint8Array | undefined,
+    { commas, room, inPieces = false }: LinkedBodyOptions = {},
   ) {
     this.#body = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     this.#linked = linked;
     this.#seen = seen;
     this.#commas = commas;
     this.#without = linked.links.map(textWithoutRecord);
+    this.#resources = inPieces ? linked.links.map(({ resource }) => hashOfResource(resource)) : [];
+    const reached: number[] = [];
     let to: Uint8Array | undefined;
     let [from, at] = [0, 0];
     for (let start = this.#body.indexOf(MARK); start >= 0; ) {
@@ -89,6 +112,7 @@ export class LinkedBody {
         if (place === 0) to = room?.();
         const isKnown = this.#found.indexOf(LACKING, place * this.#without.length) < 0;
         if (to !== undefined) at = this.#put(place, from, to, at);
+        reached.push(at);
         if (to !== undefined && (!isKnown || at >= to.length)) to = undefined;
         from = end;
       }
@@ -97,11 +121,7 @@ export class LinkedBody {
     }
     if (to === undefined || at + this.#body.length - from > to.length) return;
     this.written = at + this.#body.copy(to, at, from);
-  }
-
-  /** Reads the keys of all placeholders, for `pieces`: the body's memory is released once the filled body is written. */
-  readKeys(): void {
-    this.#keys = this.#starts.map((_, place) => this.#keysOf(place));
+    this.#reached = reached;
   }
 
   /** Whether the body has no placeholders. */
@@ -148,32 +168,31 @@ export class LinkedBody {
       made[number]?.set(key, fragment);
       this.#seen.put(number, Buffer.from(key), fragment);
     }
-    this.#growth = undefined;
+    this.#reached = undefined;
   }
 
   /** The length of the filled body in bytes. */
   get length(): number {
-    return this.#growths.reduce((length, growth) => length + growth, this.#body.length);
+    return this.#body.length + this.#growthBefore(this.#starts.length);
   }
 
   /**
-   * The parts of the filled body, once the keys have been read.
+   * The parts of the filled body.
    * @param ends the ends of the parts in the body with placeholders; a comma separates two parts
    */
   pieces(ends: readonly number[]): readonly Piece[] {
-    let from = 0;
-    let place = 0;
+    const count = this.#without.length;
+    let [from, place, grown] = [0, 0, 0];
     return ends.map((end) => {
-      let length = end - from;
-      const links: { resource: string; key: string }[] = [];
+      const links = new Set<number>();
       for (; (this.#ends[place] ?? Number.POSITIVE_INFINITY) <= end; place++) {
-        length += this.#growths[place] ?? 0;
-        for (const [link, key] of (this.#keys[place] ?? []).entries()) {
-          const resource = this.#linked.links[link]?.resource;
-          if (key !== null && resource !== undefined) links.push({ resource, key });
+        for (let index = place * count; index < (place + 1) * count; index++) {
+          if (this.#found[index] !== NO_KEY) links.add(this.#hashes[index] ?? 0);
         }
       }
-      from = end + 1;
+      const growth = this.#growthBefore(place);
+      const length = end - from + growth - grown;
+      [from, grown] = [end + 1, growth];
       return { length, links };
     });
   }
@@ -220,39 +239,41 @@ export class LinkedBody {
    * braces in between: a record may end there.
    */
   commasIn(filled: Uint8Array): readonly number[] {
-    const growths = this.#growths;
-    let grown = 0;
     if (this.#commas !== undefined) {
       let place = 0;
       return this.#commas.map((comma) => {
-        for (; (this.#ends[place] ?? Number.POSITIVE_INFINITY) <= comma; place++)
-          grown += growths[place] ?? 0;
-        return comma + grown;
+        while ((this.#ends[place] ?? Number.POSITIVE_INFINITY) <= comma) place++;
+        return comma + this.#growthBefore(place);
       });
     }
-    return this.#ends.flatMap((end, place) => {
-      grown += growths[place] ?? 0;
-      let at = end + grown;
+    return this.#filledEnds.flatMap((end) => {
+      let at = end;
       while (filled[at] === OBJECT_END) at++;
       return filled[at] === COMMA && filled[at + 1] === OBJECT ? [at] : [];
     });
   }
 
-  /** The number of bytes by which the fragments of each placeholder are longer than the placeholder. */
-  get #growths(): readonly number[] {
+  /** By how many bytes the fragments of the first placeholders are longer than these placeholders. */
+  #growthBefore(place: number): number {
+    return place === 0 ? 0 : (this.#filledEnds[place - 1] ?? 0) - (this.#ends[place - 1] ?? 0);
+  }
+
+  get #filledEnds(): readonly number[] {
     const { texts } = this.#seen;
     const count = this.#without.length;
-    this.#growth ??= this.#starts.map((start, place) => {
-      let growth = start - (this.#ends[place] ?? start);
+    let growth = 0;
+    this.#reached ??= this.#starts.map((start, place) => {
+      const end = this.#ends[place] ?? start;
+      growth -= end - start;
       for (let link = 0; link < count; link++) {
         const index = place * count + link;
         const found = this.#found[index] ?? LACKING;
         if (found >= 0) growth += texts[link]?.lengthOf(found) ?? 0;
         else growth += this.#ownOf(index, link, found)?.length ?? 0;
       }
-      return growth;
+      return end + growth;
     });
-    return this.#growth;
+    return this.#reached;
   }
 
   /** A fragment that was not known when the body was made. */
@@ -271,23 +292,36 @@ export class LinkedBody {
       if (body[at] !== (link === 0 ? LIST : COMMA)) break;
       if (body[++at] === SPACE) at++;
       const close = body[at] === QUOTE ? endOfKey(body, at + 1) : undefined;
-      if (close !== undefined) found.push(this.#find(link, body, at + 1, close));
-      else if (isNullAt(body, at)) found.push(NO_KEY);
+      if (close !== undefined) this.#addKey(link, body, at + 1, close);
+      else if (isNullAt(body, at)) this.#addNoKey();
       else break;
       at = close === undefined ? at + NULL.length : close + 1;
     }
     const isWhole = body[at] === LIST_END && body[at + 1] === MARK;
     if (isWhole && found.length === before + count) return at + 2;
     found.length = before;
+    this.#hashes.length = Math.min(before, this.#hashes.length);
     // The keys contain escaped characters, or the text is not a placeholder.
     const end = body.indexOf(MARK, start);
     const keys = end < 0 ? undefined : parseKeys(body.toString('utf8', start, end), this.#linked);
     if (keys === undefined) return undefined;
     for (const [link, key] of keys.entries()) {
       const bytes = Buffer.from(key ?? '');
-      found.push(key === null ? NO_KEY : this.#find(link, bytes, 0, bytes.length));
+      if (key === null) this.#addNoKey();
+      else this.#addKey(link, bytes, 0, bytes.length);
     }
     return end + 1;
+  }
+
+  #addKey(link: number, bytes: Buffer, start: number, end: number): void {
+    this.#found.push(this.#find(link, bytes, start, end));
+    const resource = this.#resources[link];
+    if (resource !== undefined) this.#hashes.push(hashOfKey(resource, bytes, start, end));
+  }
+
+  #addNoKey(): void {
+    this.#found.push(NO_KEY);
+    if (this.#resources.length > 0) this.#hashes.push(0);
   }
 
   #keysOf(place: number): readonly (string | null)[] {

@@ -56,7 +56,7 @@ test('a body is filled while its placeholders are read, if the last one shows ho
     return { ...ownMemory(size), release: () => void released++ };
   };
   const pageIn = (room: FillBuffer) =>
-    new LinkedBody(body, linked, { texts: [texts], find, put: () => undefined }, undefined, room.take);
+    new LinkedBody(body, linked, { texts: [texts], find, put: () => undefined }, { room: room.take });
   const fill = () => {
     const room = new FillBuffer(body, { memory, fragments });
     const page = pageIn(room);
