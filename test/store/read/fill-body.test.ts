@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LINK_MARK, type LinkedTexts } from '../../../src/compile/text/linked-texts.ts';
 import type { ErrorCode } from '../../../src/errors/index.ts';
-import { ByteStringMap } from '../../../src/shared/byte-string-map.ts';
+import { ByteStringMap, NO_TEXT } from '../../../src/shared/byte-string-map.ts';
 import { FillBuffer, fillBody } from '../../../src/store/read/body-step.ts';
-import { LinkedBody, LinkedFragments } from '../../../src/store/read/linked-body.ts';
+import { LinkedBody, LinkedFragments, linkHash } from '../../../src/store/read/linked-body.ts';
 import { ownMemory } from '../../../src/store/read/page-memory.ts';
 
 const linked: LinkedTexts = {
@@ -118,4 +118,58 @@ test('links without a key have their own texts, wherever they stand among the ot
   const own = (record: (string | null)[]) =>
     record.map((key, link) => `,"${links[link]?.name}":${key === null ? 'null' : 1}`).join('');
   assert.equal(to.toString(), text(own));
+});
+
+test('the parts of a body name the records that they contain by hashes, whatever characters the keys have', () => {
+  const links = ['Member', 'Office'].map((resource) => ({
+    name: resource,
+    resource,
+    prefix: '',
+    without: '',
+  }));
+  const records = [
+    [['M1', 'O1']],
+    [
+      ['Żyżyn', 'O"1'],
+      [null, 'O\\2'],
+    ],
+    [[null, null]],
+    [
+      ['M1', null],
+      ['M1', '😀'],
+    ],
+  ];
+  const recordOf = (keys: readonly (string | null)[]): string =>
+    `{"K":1${LINK_MARK}${JSON.stringify(keys)}${LINK_MARK}}`;
+  const parts = records.map((part) => part.map(recordOf).join(','));
+  const ends = parts.map((_, index) => Buffer.byteLength(parts.slice(0, index + 1).join(',')));
+  const texts = links.map(() => new ByteStringMap());
+  const find = (): number => NO_TEXT;
+  const page = new LinkedBody(
+    Buffer.from(parts.join(',')),
+    { ...linked, links },
+    { texts, find, put: () => undefined },
+    { inPieces: true },
+  );
+  page.addFragments([{ link: 'Member', key: 'M1', text: ',"A":1' }]);
+  const pieces = page.pieces(ends);
+  assert.deepEqual(
+    pieces.map((piece) => piece.links),
+    records.map((part) => {
+      const keys = part.flatMap((each) =>
+        each.map((key, index) => ({ key, resource: links[index]?.resource })),
+      );
+      return new Set(keys.flatMap(({ key, resource = '' }) => (key === null ? [] : linkHash(resource, key))));
+    }),
+  );
+  const filledParts = records.map((part) =>
+    part.map(([key]) => `{"K":1${key === 'M1' ? ',"A":1' : ''}}`).join(','),
+  );
+  assert.deepEqual(
+    pieces.map(({ length }) => length),
+    filledParts.map((part) => Buffer.byteLength(part)),
+  );
+  const to = Buffer.alloc(page.length);
+  page.write(to);
+  assert.equal(to.toString(), filledParts.join(','));
 });
