@@ -194,6 +194,7 @@ function storeOn<S extends WriteSession>(
 
     write: (resource, records, options = {}) =>
       runWrite((current) => writeInBatches(writer, current, resource, records, options)),
+    recordsAtOnce: () => writer.pace.records,
     remove: (resource, keys) => runWrite((current) => removeInBatches(writer, current, resource, keys)),
     configure: (change) =>
       runModelChange(() =>

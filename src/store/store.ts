@@ -217,6 +217,8 @@ export interface Store extends Checks {
 
   /** Stores records of one resource, each key at most once. */
   write(resource: string, records: readonly ParsedRecord[], options?: WriteOptions): Promise<WriteReport>;
+  /** The number of records that `write` currently stores in one transaction, if they have no children. */
+  recordsAtOnce(): number;
   remove(resource: string, keys: readonly string[]): Promise<WriteReport>;
   configure(change: (settings: StoreSettings) => StoreSettings): Promise<StoreModel>;
 

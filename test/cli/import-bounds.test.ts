@@ -1,11 +1,18 @@
-/** The size of a line, a list and a record in a file is limited; what comes after one that is too large is read. */
+/**
+ * The size of a line, a list and a record in a file is limited; what comes after one that is too large is read. A batch is as large
+ * as a transaction of the store.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { importFile } from '../../src/cli/import/importer.ts';
 import type { RawRecord } from '../../src/cli/import/record-json.ts';
 import { RECORD_LIMITS, readRecords } from '../../src/cli/import/record-reader.ts';
+import { sqliteEngine } from '../support/sqlite-engine.ts';
+import { temporaryFile } from '../support/temporary.ts';
+import { makeWorld } from '../support/world.ts';
 import { linesOf, PLAT, place } from './run.ts';
 
 const LIMITS = { record: 100, skipped: 2000 };
@@ -235,4 +242,33 @@ test('files whose beginning is read before anything is stored do not stay open',
     reports.map(({ inserted }) => inserted),
     names.map(() => 1),
   );
+});
+
+test('an import writes as many records at once as the store currently stores in one transaction', async (t) => {
+  const { store } = await makeWorld(sqliteEngine(), t);
+  const path = temporaryFile('.ndjson');
+  writeFileSync(
+    path,
+    Array.from({ length: 40 }, (_, at) => JSON.stringify({ MemberKey: `M${at}` })).join('\n'),
+  );
+  const written: number[] = [];
+  const growing: typeof store = {
+    ...store,
+    recordsAtOnce: () => 5 * (1 + written.length),
+    write: (resource, records, options) => {
+      written.push(records.length);
+      return store.write(resource, records, options);
+    },
+  };
+  await importFile(
+    growing,
+    { path, name: path, form: 'json' },
+    {
+      ...{ resource: 'Member', map: new Map(), takesUnknown: false, remedy: '' },
+      reading: { isLenient: false, dropsUnknown: false },
+    },
+    { update: () => undefined, reportLine: () => undefined },
+    new AbortController().signal,
+  );
+  assert.deepEqual(written, [5, 10, 15, 10]);
 });

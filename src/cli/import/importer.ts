@@ -64,7 +64,8 @@ export interface Unwritten {
   readonly lines: [from: number, to: number][];
 }
 
-const BATCH = 1000;
+/** Signals are processed at least once for this number of records. */
+const BETWEEN_SIGNALS = 1000;
 /** The number of reasons that are reported at the end. Further reasons are in the rejected file, or else are reported at once. */
 const MOST_REASONS = 20;
 
@@ -165,7 +166,7 @@ class Importer {
   async #takeSiblings({ signal, show }: ImportRun): Promise<void> {
     for (const raw of this.#siblings?.take() ?? []) {
       // Let signals be processed, because reading and storing these records may not wait for anything else.
-      if (this.waiting % BATCH === 0) await setImmediate();
+      if (this.waiting % BETWEEN_SIGNALS === 0) await setImmediate();
       if (signal.aborted) return;
       show();
       await this.#take(raw);
@@ -216,7 +217,7 @@ class Importer {
         if (typeof result === 'string') this.#batch.rejected.push({ raw, reason: result });
         else await this.#add(raw, result);
         const { records, rejected } = this.#batch;
-        if (Math.max(records.size, rejected.length) >= BATCH) await this.#send();
+        if (Math.max(records.size, rejected.length) >= this.#store.recordsAtOnce()) await this.#send();
       }
     }
   }

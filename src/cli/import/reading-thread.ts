@@ -27,7 +27,7 @@ const WORTH = {
 export const GROUP_LIMITS = { records: 40, characters: 1 << 20 };
 
 /** The maximum number of groups in progress, about as many as are parsed while the calling thread stores a batch. */
-const GROUPS = 25;
+const GROUPS = 50;
 
 /**
  * The size of V8's young generation in the thread, in megabytes. Objects live only as long as a group, and V8's default is several

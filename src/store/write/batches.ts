@@ -9,6 +9,7 @@ import { chunked } from '../../shared/chunked.ts';
 import type { CheckpointChange, Keys, QuarantineEntry } from '../checkpoint/checkpoints.ts';
 import type { Span } from './commit-timestamps.ts';
 import { deleteRecords } from './delete-records.ts';
+import type { Pace, TransactionTimes } from './pace.ts';
 import { newFieldsInUse, type PreparedRecord, prepareRecord } from './prepare.ts';
 import { emptyTally, type Rejection, type WriteReport } from './report.ts';
 import type { TransactionLimits, WriteLimits } from './time-limits.ts';
@@ -17,7 +18,7 @@ import { writeChildren, writeRecords } from './write-records.ts';
 
 /** The outcome of a write attempt. */
 export type Attempt<T> =
-  | { readonly kind: 'done'; readonly result: T }
+  | { readonly kind: 'done'; readonly result: T; readonly times: TransactionTimes }
   /** The attempt was rolled back. `milliseconds` is how long it took until it ended or was stopped. */
   | { readonly kind: 'too-long'; readonly milliseconds: number }
   /** Another process has changed settings or profile, so the prepared records are out of date. */
@@ -25,9 +26,8 @@ export type Attempt<T> =
 
 /** What batches need from a writer. */
 export interface BatchWriter {
-  /** The number of records and children that one transaction stores well within its time limit. */
-  readonly largestWeight?: number | undefined;
   readonly limits: WriteLimits;
+  readonly pace: Pace;
   readModel(): StoreModel | Promise<StoreModel>;
   /** Brings fields into use. */
   bringIntoUse(fields: readonly Field[]): Promise<StoreModel>;
@@ -44,20 +44,8 @@ export interface BatchWriter {
   pause(milliseconds: number): Promise<void>;
 }
 
-/** The maximum number of records in one transaction, which has the lock for a fraction of a second. */
-const LARGEST_BATCH = 1000;
-/**
- * The maximum number of records and children in one transaction, unless the engine has a limit of its own. In a store that is being
- * read, the timestamps of as many take 1.6 s (commit-timestamps.ts), which is less than a transaction may last.
- */
-const LARGEST_WEIGHT = 16_000;
-
 /** How often one record is tried: a single pause of the machine does not make it too heavy. */
 const TRIES = 3;
-
-/** The factor by which the weight of a transaction grows after each one that succeeds. */
-const GROWTH = 1.25;
-const paces = new WeakMap<object, number>();
 
 /** Milliseconds between a long transaction and the next, so that other writers can proceed. */
 const PAUSE_AFTER_LONG = 50;
@@ -93,7 +81,7 @@ export function writeInBatches(
   { source, over, rejectsTaken, ignoresHashes = false, begin, finish }: BatchOptions = {},
 ): Promise<Written> {
   return runBatches(writer, current, {
-    batches: splitByWeight(records, paceOf(writer, writer.largestWeight ?? LARGEST_WEIGHT)),
+    batches: splitByPace(records, writer.pace),
     source: source ?? null,
     over,
     isSized: true,
@@ -131,7 +119,7 @@ export function removeInBatches(
   { begin }: Pick<BatchOptions, 'begin'> = {},
 ): Promise<Written> {
   return runBatches(writer, current, {
-    batches: [...chunked(keys, LARGEST_BATCH)],
+    batches: [...chunked(keys, writer.pace.records)],
     source: null,
     over: undefined,
     isSized: false,
@@ -205,7 +193,7 @@ async function runBatches<T>(writer: BatchWriter, current: StoreModel, job: Batc
         done += batch.length;
         tries = 0;
         ahead = 0;
-        if (job.isSized) speedUp(writer);
+        if (job.isSized) writer.pace.succeeded(batch.length, attempt.times);
         break;
       case 'outdated':
         model = await writer.readModel();
@@ -215,7 +203,7 @@ async function runBatches<T>(writer: BatchWriter, current: StoreModel, job: Batc
       case 'too-long': {
         if (batch.length > 1) {
           const weight = batch.reduce((sum, item) => sum + job.weightOf(item), 0);
-          if (job.isSized && attempt.kind === 'too-long') slowDown(writer, weight);
+          if (job.isSized && attempt.kind === 'too-long') writer.pace.tookTooLong(batch.length, weight);
           const middle = batch.length >> 1;
           waiting.unshift(batch.slice(0, middle), batch.slice(middle));
           break;
@@ -263,13 +251,13 @@ const weightOf = ({ children }: ParsedRecord): number =>
   1 + [...children.values()].reduce((sum, members) => sum + members.length, 0);
 
 /** A record that is heavier than a batch gets a transaction of its own. */
-function splitByWeight(records: readonly ParsedRecord[], largestWeight: number): ParsedRecord[][] {
+function splitByPace(records: readonly ParsedRecord[], pace: Pace): ParsedRecord[][] {
   const batches: ParsedRecord[][] = [];
   let batch: ParsedRecord[] = [];
   let weight = 0;
   for (const record of records) {
     const own = weightOf(record);
-    if (batch.length > 0 && (batch.length >= LARGEST_BATCH || weight + own > largestWeight)) {
+    if (batch.length > 0 && (batch.length >= pace.records || weight + own > pace.weight)) {
       batches.push(batch);
       batch = [];
       weight = 0;
@@ -299,19 +287,6 @@ function addReports(left: WriteReport, right: WriteReport): WriteReport {
     taken: [...left.taken, ...right.taken],
     stamp: right.stamp,
   };
-}
-
-/** The current limit of a writer's transactions, so that a slow machine does not repeatedly attempt too much. */
-const paceOf = (writer: object, most: number): number => Math.min(most, paces.get(writer) ?? most);
-
-/** Reduces the weight after a transaction of this weight took too long. */
-function slowDown(writer: object, weight: number): void {
-  paces.set(writer, Math.max(1, Math.floor(weight / 2)));
-}
-
-function speedUp(writer: object): void {
-  const pace = paces.get(writer);
-  if (pace !== undefined) paces.set(writer, Math.ceil(pace * GROWTH));
 }
 
 /**

@@ -39,6 +39,7 @@ import {
 import { EPOCH_COUNT_STEP, type NewEpoch, newEpoch, timesOfEpoch } from '../time/store-clock.ts';
 import type { Attempt } from './batches.ts';
 import { CommitTimestamps, type TimeSource } from './commit-timestamps.ts';
+import { Pace } from './pace.ts';
 import {
   publishDictionary,
   publishFields,
@@ -58,19 +59,25 @@ import type { WriteTransaction } from './transaction.ts';
 
 const DAY = 86_400_000;
 
+/**
+ * The maximum number of records and children in one transaction, unless the engine has a limit of its own. In a store that is being
+ * read, the timestamps of as many take 1.6 s (commit-timestamps.ts), which is less than a transaction may last.
+ */
+const LARGEST_WEIGHT = 16_000;
+
 /** Steps of compaction at the start of a day, of about a second each: a process that opens the store waits. */
 const STEPS_A_DAY = 10;
 
 export class StoreWriter<S extends WriteSession> implements RestampWriter {
   readonly limits: WriteLimits;
-  readonly largestWeight: number | undefined;
+  readonly pace: Pace;
   readonly refusal: (error: unknown) => string | undefined;
   readonly #engine: WriteEngine<S>;
 
   constructor(engine: WriteEngine<S>) {
     this.#engine = engine;
     this.limits = engine.limits ?? WRITE_LIMITS;
-    this.largestWeight = engine.largestWeight;
+    this.pace = new Pace(engine.largestWeight ?? LARGEST_WEIGHT);
     this.refusal = engine.refusal;
   }
 
@@ -93,13 +100,14 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     allowed: TransactionLimits,
   ): Promise<Attempt<T>> {
     const { clock, underLock, beforeCommit, recover } = this.#engine;
-    const attempted = async (session: S): Promise<Attempt<T>> => {
-      const started = this.limits.elapsed();
+    const { elapsed } = this.limits;
+    const attempted = async (session: S) => {
+      const begun = elapsed();
       const { generation, changes, ...times } = await this.#times(session);
-      if (generation !== model.generation) return { kind: 'outdated' };
+      if (generation !== model.generation) return undefined;
       const timestamps = new CommitTimestamps(times, allowed);
       const result = await runTransaction(session, model, timestamps, source, (transaction) =>
-        runWithinLimits(transaction, withPublishedValues(work), clock, this.limits, allowed, started),
+        runWithinLimits(transaction, withPublishedValues(work), clock, this.limits, allowed, begun),
       );
       await writeMeta(session, {
         ...timestampMeta(timestamps),
@@ -107,11 +115,14 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
         clockReading: clock.readingToStore(),
       });
       await beforeCommit?.(session, timestamps.lastStamp);
-      return { kind: 'done', result };
+      return { result, begun, worked: elapsed() };
     };
     for (;;) {
       try {
-        return await underLock(attempted);
+        const written = await underLock(attempted);
+        if (written === undefined) return { kind: 'outdated' };
+        const { result, begun, worked } = written;
+        return { kind: 'done', result, times: { work: worked - begun, commit: elapsed() - worked } };
       } catch (error) {
         if (error instanceof TookTooLong) return { kind: 'too-long', milliseconds: error.milliseconds };
         if ((await recover?.(error)) !== true) throw error;
