@@ -51,7 +51,10 @@ export class LoopGuard {
     // A page with the same records in another order is the same page.
     const names = keys.map(({ resource, key }) => `${resource} ${key}`).toSorted();
     const isNew = keys.length > 0 && this.#pages.add(names.join('\n'));
-    if (keys.length > 1 && !isNew) throw loopFailure('The source gave the same page twice');
+    if (keys.length > 1 && !isNew) {
+      const where = position?.kind === 'skip' ? `at the offset ${position.skip} as before` : 'twice';
+      throw loopFailure(`The source gave the same page ${where}`);
+    }
     this.#idle = isNew ? 0 : this.#idle + 1;
     if (this.#idle >= IDLE_PAGES) {
       const what = keys.length === 0 ? 'a record' : 'a new record';
@@ -76,6 +79,8 @@ function describePosition(position: WalkPosition): string {
       return `the skip token ${position.token}`;
     case 'skip':
       return `the offset ${position.skip}`;
+    case 'key':
+      return `the key ${position.key}`;
   }
 }
 

@@ -33,6 +33,8 @@ export const POSITION = kinds({
   link: object({ url: text, skip: optional(number), end: optional(number) }),
   /** `after`: the keys of the rows in the overlap, with which the page begins unless rows have moved. */
   skip: object({ skip: number, after: optional(listOf(text)) }),
+  /** The rows after a key, in the order of keys. */
+  key: object({ key: text }),
   token: object({ token: text }),
 });
 export type WalkPosition = Shaped<typeof POSITION>;
@@ -139,8 +141,10 @@ export const CAPABILITIES = object({
   expansions: listOf(text),
   /** The window field of listings. */
   windowField: text,
-  /** Whether the source pages by links or tokens. Otherwise, it pages by offset, which can miss rows. */
+  /** Whether the source pages by links, tokens or keys. Otherwise, it pages by offset, which can miss rows. */
   pagesByLink: flag,
+  /** `key`: it returns no links and supports no offsets, but filters and sorts by keys. `none`: nor that. */
+  pagesInstead: optional(oneOf('key', 'none')),
   counts: flag,
   /** Whether many keys may be requested in one request. */
   asksForMany: flag,
@@ -327,6 +331,12 @@ const RECORDS: Readonly<Record<'path' | 'filter' | 'none', readonly string[]>> =
   none: ['returns no single records, so a record that becomes visible with an old timestamp is not fetched'],
 };
 
+/** Descriptions of how a source pages that returns no links and supports no offsets. */
+const PAGES_INSTEAD = {
+  key: 'pages by filters on the key, because it returns no next links and ignores or rejects $skip',
+  none: 'does not page, so no collection may have more records than a page',
+} as const;
+
 export function describeCapabilities(capabilities: Capabilities): string[] {
   const {
     isPlat,
@@ -334,6 +344,7 @@ export function describeCapabilities(capabilities: Capabilities): string[] {
     expansions,
     windowField,
     pagesByLink,
+    pagesInstead,
     counts,
     resources,
     byKey = 'path',
@@ -348,7 +359,11 @@ export function describeCapabilities(capabilities: Capabilities): string[] {
     isPlat ? 'a plat service' : 'a service of another kind',
     `copies ${resources.join(', ')}`,
     ...(lacking.length === 0 ? [] : [`has no ${lacking.join(', ')}`]),
-    pagesByLink ? 'pages by link or token' : 'pages by offset, so sweeps are repeated until two agree',
+    pagesInstead !== undefined
+      ? PAGES_INSTEAD[pagesInstead]
+      : pagesByLink
+        ? 'pages by link or token'
+        : 'pages by offset, so sweeps are repeated until two agree',
     counts ? 'returns the number of its records' : 'does not return the number of its records',
     ...RECORDS[byKey],
     ways[children],

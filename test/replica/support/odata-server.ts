@@ -30,9 +30,10 @@ export interface Traits {
   /** Its largest page. */
   page: number;
   counts: boolean;
-  /** Whether it supports `$skip`, and `$orderby` with the key. */
-  skips: boolean;
+  /** Whether it supports `$skip`, `$orderby` with the key, and filters by `gt` on the key. */
+  skips: boolean | 'ignored';
   sorts: boolean;
+  comparesKeys: boolean;
   /** The collections that it expands; any other one is an error. */
   expands: readonly string[];
   /** Whether `/Property('key')/Media` works. */
@@ -68,6 +69,7 @@ export async function odataServer(
     counts: false,
     skips: true,
     sorts: false,
+    comparesKeys: true,
     expands: [],
     paths: false,
     metadata: undefined,
@@ -136,11 +138,12 @@ function collection(server: ODataServer, seen: Seen, resource: string, list: rea
   const expansions = expansionsOf(seen);
   if (expansions.some((name) => !traits.expands.includes(name))) return fault(400, 'Cannot expand');
   if (query.has('$count') && !traits.counts) return fault(400, 'Cannot count');
-  if (query.has('$skip') && !traits.skips) return fault(400, 'Cannot skip');
+  if (query.has('$skip') && traits.skips === false) return fault(400, 'Cannot skip');
   if (query.has('$orderby') && !traits.sorts) return fault(400, 'Cannot sort');
   const terms = termsOf(query.get('$filter'));
-  if (terms === undefined) return fault(400, 'Cannot filter so');
   const keyField = KEYS[resource] ?? '';
+  const isByKey = query.get('$filter')?.includes(`${keyField} gt `) === true;
+  if (terms === undefined || (isByKey && !traits.comparesKeys)) return fault(400, 'Cannot filter so');
   const keyOf = (record: Json): string => String(record[keyField] ?? '');
   const matching = list
     .filter((record) => terms.every((term) => term(record)))
@@ -148,7 +151,9 @@ function collection(server: ODataServer, seen: Seen, resource: string, list: rea
   if (query.get('$orderby') === `${keyField} desc`) matching.reverse();
   const after = query.get('$skiptoken');
   const from =
-    after === null ? matching.slice(Number(query.get('$skip') ?? 0)) : matching.slice(Number(after));
+    after === null
+      ? matching.slice(traits.skips === true ? Number(query.get('$skip') ?? 0) : 0)
+      : matching.slice(Number(after));
   const begin = matching.length - from.length;
   const { rows, left } = pageSize(seen, traits, from.length);
   const page = from.slice(0, rows);
@@ -207,7 +212,7 @@ type Term = (record: Json) => boolean;
 /** `eq`, `gt`, `lt` and `and`, with or without parentheses; anything else is rejected. */
 function termsOf(filter: string | null): Term[] | undefined {
   if (filter === null) return [];
-  const parts = filter.replace(/^\((.*)\)$/, '$1').split(' and ');
+  const parts = filter.replaceAll(/[()]/g, '').split(' and ');
   const terms = parts.flatMap((part) => {
     const [, field = '', operator, value = ''] = /^(\w+) (eq|gt|lt) (\S+)$/.exec(part) ?? [];
     if (operator === undefined) return [];

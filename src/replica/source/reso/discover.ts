@@ -70,6 +70,8 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
   const { expansions, isShown } = await workingExpansions(client, root, known, metadata);
   const hasChildren = first === 'Property' && !isShown;
   const access = probe.isPlat ? {} : await probeRecords({ client, collection, key, hasChildren });
+  const pagesInstead =
+    probe.topMeans === 'offset' ? await alternativeToOffsets(client, collection, key) : undefined;
   const isExpanded = expansions.length > 0 && !('childrenAt' in access);
   const isReplica = typeOf(metadata, 'Property')?.properties.has(REPLICA_TIMESTAMP) === true;
   const windowField = options.windowField ?? (isReplica ? REPLICA_TIMESTAMP : 'ModificationTimestamp');
@@ -79,7 +81,8 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
     children: isExpanded ? 'expanded' : 'childrenAt' in access ? 'per-listing' : 'none',
     expansions: isExpanded ? expansions : SPECIFIED,
     windowField,
-    pagesByLink: probe.pagesByLink,
+    pagesByLink: probe.pagesByLink || pagesInstead === 'key',
+    ...(pagesInstead === undefined ? {} : { pagesInstead }),
     counts: probe.counts,
     asksForMany: probe.isPlat,
     resources: known,
@@ -212,6 +215,42 @@ async function probeCollection(
   const next = further?.link;
   if (next === undefined && !isPlat) return { isPlat, counts, topMeans: 'offset', pagesByLink: false };
   return { isPlat, counts, topMeans: 'total', pagesByLink: next === undefined || !isOffset(next) };
+}
+
+/**
+ * How a server without next links pages if it ignores or rejects `$skip`: by filters on the key, if it sorts by it and returns the
+ * second record after the first one; undefined if `$skip` works, or if nothing shows that it does not.
+ */
+async function alternativeToOffsets(
+  client: SourceClient,
+  address: string,
+  key: string,
+): Promise<Capabilities['pagesInstead']> {
+  const keysAt = async (options: readonly string[]): Promise<readonly unknown[] | undefined> => {
+    const read = (answer: SourceResponse) =>
+      readListPage(answer).values.map((value) => (isObject(value) ? value[key] : undefined));
+    for (const select of [[`$select=${key}`], []]) {
+      const url = withOptions(address, [...options, ...select]);
+      try {
+        return await client.get(url, read, { attempts: ATTEMPTS });
+      } catch (error) {
+        if (!isDirectFailure(error) || error.kind === 'stopped' || error.status === 401) throw error;
+        if (!isUnsupported(error)) return undefined;
+      }
+    }
+    return undefined;
+  };
+  const [first] = ((await keysAt(['$top=1'])) ?? []).map(keyFromValue);
+  if (first === undefined) return undefined;
+  const [skipped] = ((await keysAt(['$top=1', '$skip=1'])) ?? [first]).map(keyFromValue);
+  if (skipped !== first) return undefined;
+  const order = `$orderby=${key}`;
+  const sorted = (await keysAt(['$top=2', order])) ?? [];
+  const [least, second] = sorted.map(keyFromValue);
+  if (least === undefined) return 'none';
+  const isNumeric = typeof sorted[0] !== 'string';
+  const after = await keysAt(['$top=1', `$filter=${key} gt ${literalOf(least, isNumeric)}`, order]);
+  return after !== undefined && keyFromValue(after[0]) === second ? 'key' : 'none';
 }
 
 const isOffset = (link: string): boolean => offsetOfLink(link) !== undefined;

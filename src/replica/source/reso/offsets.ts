@@ -12,7 +12,7 @@ const SHARE = 4;
 
 /** The number of rows before a page. */
 export const rowsBefore = (position: WalkPosition | undefined): number =>
-  position === undefined || position.kind === 'token' ? 0 : (position.skip ?? 0);
+  position?.kind === 'skip' || position?.kind === 'link' ? (position.skip ?? 0) : 0;
 
 /** The query options that a next link by offset may have. */
 const PLAIN = /^\$?(skip|top|count|filter|select|expand|orderby|format)$/i;

@@ -45,6 +45,7 @@ import {
   quoted,
   recordAddress,
   windowFilter,
+  withFilter,
   withKeysAlone,
   withOptions,
   withRecords,
@@ -79,7 +80,7 @@ const UNMASKED = { masked: [], open: [] } as const;
 
 export function resoSource(options: ResoSourceOptions): Source {
   const { client, root, capabilities, dictionary, topMeans } = options;
-  const { expansions, counts } = capabilities;
+  const { expansions, counts, pagesInstead } = capabilities;
   const resourceOf = (name: string): Resource => {
     const resource = dictionary.resources.get(name);
     if (resource === undefined) throw new Error(`The dictionary has no resource ${name}`);
@@ -104,13 +105,13 @@ export function resoSource(options: ResoSourceOptions): Source {
     // An absent field means null. Without this preference, nulls would be the larger part of a response.
     const usual = [`odata.maxpagesize=${request.size}`, 'omit-values=nulls'];
     const headers = { prefer: [...usual, ...preferences].join(', ') };
-    const url = addressOf(`${root}${resource}`, query, request);
+    const url = addressOf(resource, query, request);
     return readPage(url, `${root}${resource}`, { headers, attempts: request.attempts });
   }
 
   /**
-   * Reads a page. If the source rejects `$skip`, although it returns no next links, the page is taken from the first page, provided
-   * that this has all records.
+   * Reads a page. If the source ignores or rejects `$skip`, although it returns no next links, the page is taken from the first page,
+   * provided that this has all records.
    */
   async function readPageOf(
     resource: string,
@@ -118,30 +119,52 @@ export function resoSource(options: ResoSourceOptions): Source {
     request: PageRequest,
   ): Promise<ListResponse> {
     const { position, size } = request;
+    if (position?.kind !== 'skip') return read(resource, query, request);
+    let cause: RequestFailure | undefined;
     try {
-      return await read(resource, query, request);
+      if (pagesInstead === undefined) return await read(resource, query, request);
     } catch (error) {
-      if (!isRejected(error) || position?.kind !== 'skip' || position.skip > size) throw error;
-      const first = { ...request, position: undefined };
-      const page = await read(resource, query, first);
-      const isWhole = await areAll(resource, query, first, page.values).catch((other: unknown) => {
-        if (isRejected(other)) return false;
-        throw other;
-      });
-      if (!isWhole) throw error;
-      return { ...page, values: page.values.slice(position.skip) };
+      if (!isRejected(error) || position.skip > size) throw error;
+      cause = error;
     }
+    const first = { ...request, position: undefined, size: Math.max(size, position.skip) };
+    const page = await read(resource, query, first);
+    const { values } = page;
+    if (await areAll(resource, query, first, values)) return { ...page, values: values.slice(position.skip) };
+    throw new RequestFailure(
+      'refused',
+      `${resource} may have more records than the ${values.length} of its first page, and the source offers no way to them: it returns no next links, ignores or rejects $skip, and does not filter and sort by ${resourceOf(resource).key}. Ask its operator for next links, or use a --page-size for which a page has all records.`,
+      { cause },
+    );
   }
 
-  /** Whether a page has all records: sorted in either direction, a page has the same records only if there are no others. */
+  /**
+   * Whether a page has all records. Sorted in either direction, a page has the same records only if there are no others; otherwise,
+   * the number that the source announces on a smaller page shows it.
+   */
   async function areAll(
     resource: string,
     query: readonly string[],
     request: PageRequest,
     values: readonly unknown[],
   ): Promise<boolean> {
-    const { key } = resourceOf(resource);
     const options = query.filter((each) => !/^\$(?:expand|select)=/.test(each));
+    const isSame = await areSameSorted(resource, options, request, values).catch((error: unknown) => {
+      if (isRejected(error)) return false;
+      throw error;
+    });
+    if (isSame || !counts) return isSame;
+    const { facts, values: fewer } = await read(resource, options, { ...request, size: 1 });
+    return facts.total === values.length && fewer.length < values.length;
+  }
+
+  async function areSameSorted(
+    resource: string,
+    options: readonly string[],
+    request: PageRequest,
+    values: readonly unknown[],
+  ): Promise<boolean> {
+    const { key } = resourceOf(resource);
     const sorted = async (direction: string): Promise<string[]> => {
       const order = [...options, selectKey(resource), `$orderby=${key} ${direction}`];
       return keysOf(resource, (await read(resource, order, request)).values).map((each) => each.key);
@@ -153,15 +176,21 @@ export function resoSource(options: ResoSourceOptions): Source {
     return isSame && ascending.every((each, at) => keys.has(each) && each === descending.at(-1 - at));
   }
 
-  function addressOf(collection: string, query: readonly string[], { position, size }: PageRequest): string {
+  function addressOf(resource: string, query: readonly string[], { position, size }: PageRequest): string {
     if (position?.kind === 'link') return topMeans === 'page' ? withTop(position.url, size) : position.url;
     const top = topMeans === 'total' ? [] : [`$top=${size}`];
     const skip = position?.kind === 'skip' ? [`$skip=${position.skip}`] : [];
-    return withOptions(collection, [...top, ...query, ...skip]);
+    const { key } = resourceOf(resource);
+    const isSorted = query.some((each) => each.startsWith('$orderby='));
+    const order = pagesInstead === 'key' && !isSorted ? [`$orderby=${key}`] : [];
+    const options =
+      position?.kind === 'key' ? withFilter(query, `${key} gt ${literal(position.key)}`) : query;
+    return withOptions(`${root}${resource}`, [...top, ...options, ...order, ...skip]);
   }
 
   /** The next page: the link, or an offset if the link leads to one, or if the server sends none but may have more. */
   function nextOf(
+    resource: string,
     answer: ListResponse,
     { position, size }: Pick<PageRequest, 'position' | 'size'>,
   ): WalkPosition | undefined {
@@ -175,6 +204,12 @@ export function resoSource(options: ResoSourceOptions): Source {
       if (skip !== undefined) return { kind: 'skip', skip };
       if (topMeans !== 'offset') return { kind: 'link', url };
       return { kind: 'link', url, skip: rows, end: position?.kind === 'link' ? position.end : before + size };
+    }
+    if (pagesInstead === 'key') {
+      const last = keysOf(resource, values).at(-1)?.key;
+      if (last !== undefined || values.length === 0)
+        return last === undefined ? last : { kind: 'key', key: last };
+      throw new RequestFailure('rejected', 'The source pages by key, and gave a page without keys');
     }
     // If links end after exactly as many rows as `$top` requested, `$top` ended them, and there may be more rows.
     const isEnd = topMeans !== 'offset' || (position?.kind === 'link' && rows !== position.end);
@@ -232,7 +267,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       const query = [...windowFilter(walk), ...counted, ...expand(name)];
       const answer = await (isTracked(walk, request) ? readTracked : readPageOf)(name, query, request);
       const delta = deltaLinkOf(answer, root);
-      const next = nextOf(answer, request);
+      const next = nextOf(name, answer, request);
       if (walk.kind === 'all') return { ...pageOf(name, answer.values, answer.facts), next, delta };
       const keys = (values: readonly unknown[]) => keysOf(name, values).map(({ key }) => key);
       const fresh = rowsAfter(answer.values, request.position, (value) => keys([value])[0]);
@@ -246,7 +281,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       const answer = await readPageOf(name, [selectKey(name), ...counted], request);
       const keys = keysOf(name, answer.values);
       const keyless = answer.values.length - keys.length;
-      return { keys, keyless, next: nextOf(answer, request), ...answer.facts };
+      return { keys, keyless, next: nextOf(name, answer, request), ...answer.facts };
     },
     recordsByKey: records,
     children: (keys, collections, attempts) =>
@@ -344,7 +379,7 @@ export function resoSource(options: ResoSourceOptions): Source {
         break; // the server does not support $skip here
       }
       pages.push(pageOf(name, values, facts));
-      const next = values.length === 0 ? undefined : nextOf(answer, { position, size });
+      const next = values.length === 0 ? undefined : nextOf(name, answer, { position, size });
       // If all requested records have arrived, no further page by offset is needed.
       position = next?.kind === 'link' || values.length < size ? next : undefined;
     } while (position !== undefined);
@@ -378,7 +413,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     const query = [...windowFilter(walk), ...counted, selectKey(name)];
     const at = { ...request, position: convertLink(position, toKeys) };
     const answer = await read(name, query, at);
-    const next = convertLink(nextOf(answer, at), toRecords);
+    const next = convertLink(nextOf(name, answer, at), toRecords);
     const keyless = answer.values.filter((value) => keysOf(name, [value]).length === 0);
     const page = { ...pageOf(name, keyless, answer.facts), keys: keysOf(name, answer.values), next };
     return withRecordsOneByOne(name, page, (each) => records(name, [each], request.attempts), request.known);

@@ -35,6 +35,15 @@ export function windowFilter(walk: Walk): string[] {
   return [`$filter=(${walk.field} gt ${walk.lower} and ${walk.field} lt ${walk.upper})`];
 }
 
+/** Adds a condition to the filter of query options. */
+export function withFilter(query: readonly string[], condition: string): string[] {
+  const filter = query.find((each) => each.startsWith('$filter='));
+  const others = query.filter((each) => each !== filter);
+  if (filter === undefined) return [...others, `$filter=${condition}`];
+  const [, given = ''] = filter.split(/=(.*)/s, 2);
+  return [...others, `$filter=${given.startsWith('(') ? given : `(${given})`} and ${condition}`];
+}
+
 /** Changes a next link to request keys only; undefined if the link does not show what it requests. */
 export function withKeysAlone(url: string, key: string, expansions: readonly string[]): string | undefined {
   if (expansions.length === 0) return `${url}${url.includes('?') ? '&' : '?'}$select=${key}`;

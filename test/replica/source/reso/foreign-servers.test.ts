@@ -22,6 +22,7 @@ const COPIES = 'copies Property, Member, Office';
 const FOREIGN = 'a service of another kind';
 const LINKS = 'pages by link or token';
 const OFFSET = 'pages by offset, so sweeps are repeated until two agree';
+const BY_KEY = 'pages by filters on the key, because it returns no next links and ignores or rejects $skip';
 const COUNTS = 'returns the number of its records';
 const NO_COUNTS = 'does not return the number of its records';
 const WINDOWS = 'windows are on ModificationTimestamp';
@@ -173,7 +174,10 @@ for (const { name, traits, abilities } of SERVERS) {
 for (const count of [1, 2, 10]) {
   test(`a source without next links and $skip is copied as long as one page has all ${count} records`, async (t) => {
     const clock = testClock();
-    const traits = { links: 'none', skips: false, sorts: true, page: 10, expands: ['Media'] } as const;
+    const traits: Partial<Traits> = {
+      ...{ links: 'none', skips: false, sorts: true, comparesKeys: false, page: 10 },
+      expands: ['Media'],
+    };
     const server = await odataServer(t, clock, { Property: listings(count, clock, withPhotos) }, traits);
     const list = server.records.get('Property') ?? [];
     const replica = await makeReplica(t, {
@@ -200,12 +204,81 @@ for (const count of [1, 2, 10]) {
 
     // With more records than a page has, none of the walks is complete.
     for (let number = 20; number < 31; number++) list.push(listing(keyOf(number), { ListPrice: number }));
-    await assert.rejects(replica.replicate({ refresh: true }), {
-      kind: 'transient',
-      message: 'The walk was lost 5 times: 400: Cannot skip',
-    });
+    await assert.rejects(replica.replicate({ refresh: true }), { kind: 'refused', message: NO_WAY });
   });
 }
+
+const NO_WAY =
+  'Property may have more records than the 10 of its first page, and the source offers no way to them: it returns no next links, ignores or rejects $skip, and does not filter and sort by ListingKey. Ask its operator for next links, or use a --page-size for which a page has all records.';
+
+for (const skips of ['ignored', false] as const) {
+  test(`a source whose $skip is ${skips === false ? 'rejected' : skips} is paged by keys`, async (t) => {
+    const clock = testClock();
+    const traits: Partial<Traits> = {
+      ...{ links: 'none', skips, sorts: true, page: 4, counts: true },
+      ...{ expands: ['Media'], paths: true },
+    };
+    const server = await odataServer(
+      t,
+      clock,
+      { Property: listings(11, clock, withPhotos), ...people },
+      traits,
+    );
+    const list = server.records.get('Property') ?? [];
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+    assert.equal(await replica.replicate(), 'done');
+    assert.deepEqual(await replica.keys('Property'), keysUpTo(11));
+    assert.deepEqual(
+      [await replica.keys('Member'), await replica.keys('Office')],
+      [people.Member.map(({ MemberKey }) => MemberKey), people.Office.map(({ OfficeKey }) => OfficeKey)],
+    );
+    assert.ok((await replica.status()).abilities.includes(BY_KEY));
+    // A window of several pages, a deletion, and a record that becomes visible with its old timestamp.
+    clock.advance(DAY);
+    for (let number = 1; number <= 9; number++) {
+      change(list, keyOf(number), { ListPrice: number }, clock);
+      clock.advance(1000);
+    }
+    clock.advance(600_000);
+    take(list, keyOf(3));
+    list.push(listing(keyOf(20), { ModificationTimestamp: '2020-01-01T00:00:00Z' }));
+    clock.advance(DAY);
+    assert.equal(await replica.replicate({ force: true }), 'done');
+    assert.deepEqual(await replica.keys('Property'), [...keysUpTo(2), ...keysUpTo(8, 4), keyOf(20)]);
+    assert.equal((await replica.record('Property', keyOf(9)))?.ListPrice, 9);
+    for (const { differences } of await replica.verify()) assert.deepEqual(differences, []);
+    assert.deepEqual(await replica.quarantine(), []);
+  });
+}
+
+test('a source whose keys are numbers is paged by keys as well', async (t) => {
+  const clock = testClock();
+  const numbers = listings(11, clock).map((each, at) => ({ ...each, ListingKey: 1001 + at }));
+  const traits = { links: 'none', skips: 'ignored', sorts: true, page: 4 } as const;
+  const server = await odataServer(t, clock, { Property: numbers }, traits);
+  const resources = ['Property'];
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(
+    await replica.keys('Property'),
+    numbers.map(({ ListingKey }) => String(ListingKey)),
+  );
+  assert.ok(server.asked('Property').some((url) => decodeURIComponent(url).includes('ListingKey gt 1004')));
+});
+
+test('a source that ignores $skip and does not page by keys is copied if one page has as many records as it announces', async (t) => {
+  const clock = testClock();
+  const traits = { links: 'none', skips: 'ignored', page: 10, counts: true } as const;
+  const server = await odataServer(t, clock, { Property: listings(10, clock) }, traits);
+  const list = server.records.get('Property') ?? [];
+  const resources = ['Property'];
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(10));
+  assert.deepEqual((await replica.verify())[0]?.differences, []);
+  list.push(listing(keyOf(11), {}));
+  await assert.rejects(replica.replicate({ refresh: true }), { kind: 'refused', message: NO_WAY });
+});
 
 test('a source without next links and $skip that does not sort, or ignores $orderby, is not taken for complete', async (t) => {
   for (const sorts of [true, false]) {
@@ -222,7 +295,7 @@ test('a source without next links and $skip that does not sort, or ignores $orde
       sorts && query.has('$orderby')
         ? json({ value: keysUpTo(7).map((ListingKey) => ({ ListingKey })) })
         : undefined;
-    await assert.rejects(replica.replicate(), { kind: 'transient' });
+    await assert.rejects(replica.replicate(), { kind: 'refused' });
   }
 });
 
