@@ -22,3 +22,19 @@ export async function settleAll(work: Iterable<Promise<unknown>>): Promise<void>
   const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }
+
+/** Runs `work` once for all calls with the same name in a turn of the event loop, after all of them. */
+export function oncePerTurn<T>(work: (name: string) => Promise<T>): (name: string) => Promise<T> {
+  const coming = new Map<string, Promise<T>>();
+  return (name) => {
+    const known = coming.get(name);
+    if (known !== undefined) return known;
+    const { promise, resolve } = Promise.withResolvers<T>();
+    coming.set(name, promise);
+    setImmediate(() => {
+      coming.delete(name);
+      resolve(work(name));
+    });
+    return promise;
+  };
+}

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chunked } from '../../src/shared/chunked.ts';
-import { PromiseQueue, settleAll } from '../../src/shared/promise-queue.ts';
+import { oncePerTurn, PromiseQueue, settleAll } from '../../src/shared/promise-queue.ts';
 
 test('queued work runs in the order of the calls, and a failure does not stop later work', async () => {
   const queue = new PromiseQueue();
@@ -51,4 +51,23 @@ test('the first failure is thrown after all work has ended', async () => {
 test('chunks of a list have the given size, and the last one the rest', () => {
   assert.deepEqual([...chunked([1, 2, 3, 4, 5], 2)], [[1, 2], [3, 4], [5]]);
   assert.deepEqual([...chunked([], 2)], []);
+});
+
+test('calls with the same name in a turn of the event loop share one run, after all of them', async () => {
+  const runs: string[] = [];
+  const ask = oncePerTurn(async (name) => {
+    runs.push(name);
+    if (name === 'c') throw new Error('c');
+    return runs.length;
+  });
+  const asked = [ask('a'), ask('b'), ask('a')];
+  assert.deepEqual(runs, []);
+  assert.deepEqual(await Promise.all(asked), [1, 2, 1]);
+  assert.equal(await ask('a'), 3, 'a later call runs again');
+  const failed = await Promise.allSettled([ask('c'), ask('c')]);
+  assert.deepEqual(
+    failed.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  assert.deepEqual(runs, ['a', 'b', 'a', 'c']);
 });

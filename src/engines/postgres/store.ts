@@ -85,7 +85,7 @@ async function postgresEngine(
   if (options.warm === true) await lanes.openConnections();
   const dialect = partitions === undefined ? postgresDialect : partitionedDialect;
   const small = poolSession(lanes.small);
-  const state = new LiveState(clock, small.rows, writing.takeovers);
+  const state = new LiveState(clock, lanes.small, writing.takeovers);
   taken.move(); // the engine owns and closes them
   return {
     ...{ name, secret, dialect },
@@ -139,6 +139,7 @@ async function postgresEngine(
     damageIn,
     explain: (error) => translateError(error, address, 0),
     async close() {
+      state.end();
       await Promise.all([lanes.end(), readServers.end(), writing.close()]);
     },
   };

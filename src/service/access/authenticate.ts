@@ -78,10 +78,21 @@ export async function identifyCaller(
   return { kind: 'known', key, look: async () => lately() ?? store.look(hash), lately };
 }
 
+/** The number of headers whose hashes are remembered: clients send the same one with each request. */
+const MOST_HASHES = 1000;
+const hashes = new Map<string, string>();
+
 /** The hash of the token in the header `Authorization` of a request. */
 export function sentTokenHash(authorization: string | undefined): string | undefined {
-  const token = authorization === undefined ? undefined : tokenIn(authorization);
-  return token === undefined ? undefined : hashToken(token);
+  if (authorization === undefined) return undefined;
+  const known = hashes.get(authorization);
+  if (known !== undefined) return known;
+  const token = tokenIn(authorization);
+  if (token === undefined) return undefined;
+  if (hashes.size >= MOST_HASHES) hashes.clear();
+  const made = hashToken(token);
+  hashes.set(authorization, made);
+  return made;
 }
 
 /** Spreadsheets and statistics tools support only Basic: the token is the password, whatever the user name. */

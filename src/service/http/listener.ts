@@ -358,7 +358,8 @@ async function replyTo(
   isOfSurface: boolean,
   { httpVersion, rawHeaders, headers, url = '' }: HttpRequest,
 ): Promise<Reply> {
-  const head = rawHeaders.reduce((size, text) => size + text.length, url.length);
+  let head = url.length;
+  for (const text of rawHeaders) head += text.length;
   if (head > LARGEST_HEAD) return envelopedError(exchange, platError('headersTooLarge', {}));
   const { host } = exchange.headers;
   const authority = headers[':authority'];
@@ -376,8 +377,11 @@ async function replyTo(
 }
 
 /** The number of Host headers. @param raw names and values in turn */
-const hostsIn = (raw: readonly string[]): number =>
-  raw.reduce((count, text, at) => count + Number(at % 2 === 0 && /^host$/i.test(text)), 0);
+function hostsIn(raw: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < raw.length; at += 2) if (/^host$/i.test(raw[at] ?? '')) count++;
+  return count;
+}
 
 /**
  * The values for the headers of every response. `now` is the time of the store's clock, or of this machine's clock while the store

@@ -1,6 +1,9 @@
 /** The model of a store that other processes change as well, and what the state of a server says about it. */
 import type { KeyRecord } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
+import { parseStoredJson } from '../../records/damage.ts';
+import { BoundedCache } from '../../shared/bounded-cache.ts';
+import { keyOf } from '../keys/key-store.ts';
 import { type AssumedLook, LookChanged } from '../store.ts';
 import { NewDay, type OverdueDay } from '../time/new-day.ts';
 
@@ -82,9 +85,34 @@ export class LiveModel {
 }
 
 /** A key, and its row as the server returned it. */
-export interface KnownKey {
+interface KnownKey {
   readonly row: string;
   readonly key: KeyRecord;
+}
+
+const KEY_CACHE_BOUNDS = { entries: 10_000, bytes: 16 * 1024 * 1024 };
+/** The memory of a key in addition to its row, in bytes. */
+const KEY_BYTES = 600;
+
+/** The keys of requests, as last known. */
+export class KnownKeys {
+  readonly #keys = new BoundedCache<KnownKey>('keys', KEY_CACHE_BOUNDS);
+
+  /** The key of a row that the server returned. */
+  keyOf(tokenHash: string, row: string): KeyRecord {
+    const known = this.#keys.get(tokenHash);
+    if (known?.row === row) return known.key;
+    const values = parseStoredJson(row, 'a key of it');
+    const key = keyOf(typeof values === 'object' && values !== null ? { ...values } : {});
+    this.#keys.put(tokenHash, { row, key }, row.length + KEY_BYTES);
+    return key;
+  }
+
+  /** The key that a request may assume. A revoked key is never assumed, but queried each time. */
+  unrevoked(tokenHash: string): KnownKey | undefined {
+    const known = this.#keys.get(tokenHash);
+    return known?.key.revokedAt === null ? known : undefined;
+  }
 }
 
 /** The state that a response showed. */

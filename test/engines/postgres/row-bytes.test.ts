@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Client, Pool, type PoolClient, Query } from 'pg';
-import { watchRows, withRowReceiver } from '../../../src/engines/postgres/connection/row-bytes.ts';
+import { receiveRows, runPrepared, watchRows } from '../../../src/engines/postgres/connection/row-bytes.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
 
@@ -44,10 +44,8 @@ function valuesOf(bytes: Buffer, start: number): (string | null)[] {
 
 function taken(on: PoolClient, text: string, values: readonly unknown[] = []) {
   const rows: (string | null)[][] = [];
-  const statement = { text, values: [...values] };
-  const query = new Query(
-    withRowReceiver(on, statement, (bytes, start) => rows.push(valuesOf(bytes, start))),
-  );
+  const query = new Query(text, [...values]);
+  receiveRows(on, query, (bytes, start) => rows.push(valuesOf(bytes, start)));
   const ended = new Promise<(string | null)[][]>((resolve, reject) => {
     query.on('end', () => resolve(rows)).on('error', reject);
   });
@@ -106,6 +104,29 @@ test('a statement that fails before its rows, or among them, does not affect the
   }
 });
 
+test('a prepared statement returns its row without a description, between other statements', async () => {
+  for (size of [Number.POSITIVE_INFINITY, 1, 7]) {
+    const name = `prepared ${size}`;
+    const text = 'SELECT $1 AS a, NULL AS b, 1 / (length($1) - 3) AS c WHERE $1 <> $$none$$';
+    await client.query({ name, text, values: ['four'] });
+    const asked = [
+      client.query('SELECT 6 AS six'),
+      runPrepared(client, name, 'four'),
+      runPrepared(client, name, 'six'),
+      runPrepared(client, name, 'none'),
+      taken(client, "SELECT 'seven'"),
+      runPrepared(client, name, ''),
+    ] as const;
+    const [six, four, failed, none, seven, empty] = await Promise.allSettled(asked);
+    assert.deepEqual(six.status === 'fulfilled' && six.value.rows, [{ six: 6 }]);
+    assert.deepEqual(four.status === 'fulfilled' && four.value, ['four', null, '1']);
+    assert.match(failed.status === 'rejected' ? String(failed.reason) : '', /division by zero/);
+    assert.deepEqual(none.status === 'fulfilled' && none.value, []);
+    assert.deepEqual(seven.status === 'fulfilled' && seven.value, [['seven']]);
+    assert.deepEqual(empty.status === 'fulfilled' && empty.value, ['', null, '0']);
+  }
+});
+
 test('a connection that is not watched rejects requests for rows as bytes', () => {
-  assert.throws(() => withRowReceiver(new Client(), { text: '' }, () => undefined), /watches/);
+  assert.throws(() => receiveRows(new Client(), new Query(''), () => undefined), /watches/);
 });

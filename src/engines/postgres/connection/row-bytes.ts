@@ -5,10 +5,10 @@
  */
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Client, PoolClient, QueryConfig } from 'pg';
+import { type Client, type Connection, type PoolClient, Query } from 'pg';
 
 /** Receives a row: number of values (2 bytes), then length (4; -1: null) and bytes of each. The buffer is reused. */
-type ReceiveRow = (bytes: Buffer, start: number) => void;
+export type ReceiveRow = (bytes: Buffer, start: number) => void;
 
 /** The header of a message: its type, and the length of the rest. */
 const HEADER = 5;
@@ -54,18 +54,43 @@ export function watchRows(client: PoolClient): void {
   stream.on('data', (chunk: Buffer) => wire.receive(chunk));
 }
 
-const asIs = (value: never): unknown => value;
-
-/** Makes a statement whose rows are passed to `take` instead of the driver. */
-export function withRowReceiver(client: Client, statement: QueryConfig, take: ReceiveRow): QueryConfig {
+/** Has the rows of a statement passed to `take` instead of the driver. */
+export function receiveRows(client: Client, statement: Query, take: ReceiveRow): void {
   const wire = wires.get(client);
   if (wire === undefined) throw new Error('Nothing watches the rows of this connection');
-  // The driver calls `getTypeParser` when the rows of a statement begin.
-  const getTypeParser = (): typeof asIs => {
-    wire.setRowReceiver(take);
-    return asIs;
+  // The driver calls this when the rows of a statement begin.
+  Object.assign(statement, { handleRowDescription: () => wire.setRowReceiver(take) });
+}
+
+/** The messages that run a prepared statement with one value. They do not ask for a description of its columns. */
+const makeMessages = (name: string, value: string): Buffer => {
+  const end = 'E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04';
+  const bytes = Buffer.from(`B\0\0\0\0\0${name}\0\0\0\0\x01\0\0\0\0${value}\0\0${end}`, 'latin1');
+  bytes.writeUInt32BE(bytes.length - end.length - TYPE, TYPE);
+  bytes.writeUInt32BE(value.length, HEADER + name.length + 6);
+  return bytes;
+};
+
+/** Runs a prepared statement with a value in ASCII. @returns the values of the row that it returns */
+export function runPrepared(
+  client: Client,
+  name: string,
+  value: string,
+): Promise<readonly (string | null)[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<readonly (string | null)[]>();
+  let row: readonly (string | null)[] = [];
+  /** The driver calls these handlers. */
+  const handlers = {
+    submit: ({ stream }: Connection) => void stream.write(makeMessages(name, value)),
+    handleDataRow: ({ fields }: { readonly fields: typeof row }) => {
+      row = fields;
+    },
+    handleCommandComplete: () => undefined,
+    handleReadyForQuery: () => resolve(row),
+    handleError: reject,
   };
-  return { ...statement, types: { getTypeParser } };
+  client.query(Object.assign(new Query(''), handlers));
+  return promise;
 }
 
 class Wire {

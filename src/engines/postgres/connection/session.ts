@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
-import type { PoolClient, QueryResult } from 'pg';
+import { type PoolClient, Query, type QueryResult } from 'pg';
 import { type BoundValue, render, type Sql, type Statement, valuesFor } from '../../../compile/fragment.ts';
 import { BoundedCache } from '../../../shared/bounded-cache.ts';
 import { memoizePerObject } from '../../../shared/memoize.ts';
 import { startWatchdog, type Watchdog } from '../../../shared/watchdog.ts';
-import type { Slots } from '../../../store/read/read-steps.ts';
+import type { Slots, StatementRequest } from '../../../store/read/read-steps.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import { postgresDialect } from '../dialect.ts';
 import { losses, type StorePool } from './connect.ts';
 import { isUnavailable } from './errors.ts';
+import { type ReceiveRow, receiveRows } from './row-bytes.ts';
 
 /** A value that can be bound to a statement. */
 export type Bindable = string | number | boolean | null | Buffer | readonly (string | number | null)[];
@@ -128,13 +129,46 @@ function nameOf(text: string): string {
   return names.put(text, made, NAME_BYTES);
 }
 
+/** A statement as it is sent; a name if it is kept prepared. */
+export interface SentStatement {
+  readonly text: string;
+  readonly values?: readonly Bindable[] | undefined;
+  readonly name?: string | undefined;
+  /** Called before the rows of the next statement arrive, for which a promise would be too late. */
+  readonly heard?: StatementRequest['heard'];
+  /** Receives the rows as bytes, instead of the driver. */
+  readonly receive?: ReceiveRow;
+}
+
+/**
+ * Sends a statement. The driver receives its parts one by one: it would copy an object property by property, which takes longer than
+ * everything else that it does.
+ */
+export function send(
+  client: PoolClient,
+  { text, values, name, heard, receive }: SentStatement,
+): Promise<QueryResult<Row>> {
+  const { promise, resolve, reject } = Promise.withResolvers<QueryResult<Row>>();
+  const query = new Query<Row>(text, values && [...values], (error, result) => {
+    try {
+      if (error) throw error;
+      heard?.(result.rows);
+      resolve(result);
+    } catch (reason) {
+      reject(reason);
+    }
+  });
+  if (receive !== undefined) receiveRows(client, query, receive);
+  client.query(Object.assign(query, { name }));
+  return promise;
+}
+
 /** Statements with values recur, so the server keeps them prepared. */
 function sessionOn(client: PoolClient, watch: Watchdog): ServerSession {
-  const query = (statement: Sql | string, given?: readonly Bindable[]): Promise<QueryResult<Row>> => {
+  const query = (statement: Sql | string, values?: readonly Bindable[]): Promise<QueryResult<Row>> => {
     if (typeof statement === 'string') {
-      if (given === undefined) return client.query<Row>(statement);
-      const name = prepareName(client, statement);
-      return client.query<Row>({ name, text: statement, values: [...given] });
+      const name = values && prepareName(client, statement);
+      return send(client, { text: statement, values, name });
     }
     const rendered = render(statement, postgresDialect.placeholder);
     return query(rendered.text, rendered.values.length === 0 ? undefined : bindings(rendered));

@@ -3,35 +3,33 @@
  * the keys of requests. A request learns of it in one round trip, or in none if it assumes that nothing has changed, which the
  * statement that reads then confirms. This module must not know what is read.
  */
-import { setImmediate } from 'node:timers/promises';
-import type { KeyRecord } from '../../../access/index.ts';
+import type { PoolClient } from 'pg';
 import { bind, sql } from '../../../compile/fragment.ts';
-import { parseStoredJson } from '../../../records/damage.ts';
-import { BoundedCache } from '../../../shared/bounded-cache.ts';
-import type { Engine } from '../../../store/engine.ts';
-import { keyOf } from '../../../store/keys/key-store.ts';
+import { KeptLoan } from '../../../shared/kept-loan.ts';
+import { oncePerTurn } from '../../../shared/promise-queue.ts';
 import type { StatementRequest } from '../../../store/read/read-steps.ts';
 import { SEQUENCE } from '../../../store/rows/change-log.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import {
   ChangePosition,
-  type KnownKey,
+  KnownKeys,
   type LiveModel,
   UnconfirmedLook,
 } from '../../../store/state/live-model.ts';
-import {
-  Meta,
-  mustBeReadable,
-  namesOf,
-  STATE,
-  type StoredState,
-  storedStateOf,
-  type TimeState,
-} from '../../../store/state/meta.ts';
+import { namesOf, STATE, type TimeState } from '../../../store/state/meta.ts';
+import { parseReport, type ServerReport } from '../../../store/state/server-report.ts';
 import type { KnownTakeovers } from '../../../store/state/takeovers.ts';
 import type { AssumedLook, Horizon } from '../../../store/store.ts';
-import type { ClockReading } from '../../../store/time/store-clock.ts';
-import type { Statements } from '../connection/session.ts';
+import type { StorePool } from '../connection/connect.ts';
+import { runPrepared } from '../connection/row-bytes.ts';
+import {
+  borrow,
+  type Loan,
+  poolSession,
+  prepareName,
+  type ServerSession,
+  type Statements,
+} from '../connection/session.ts';
 import { SERVER_CLOCK, type ServerClock } from '../writing/server-clock.ts';
 
 const HORIZON = `SELECT moment, settled, stands, (SELECT value FROM plat_meta WHERE name = 'epoch') AS epoch
@@ -41,30 +39,28 @@ const HORIZON = `SELECT moment, settled, stands, (SELECT value FROM plat_meta WH
 const KEEP_READING = `UPDATE plat_meta SET value = $1 WHERE name IN
   (SELECT name FROM plat_meta WHERE name = 'clock_reading' FOR UPDATE SKIP LOCKED)`;
 
-const KEY_CACHE_BOUNDS = { entries: 10_000, bytes: 16 * 1024 * 1024 };
-/** The memory of a key in addition to its row, in bytes. */
-const KEY_BYTES = 600;
-
-type Look = Awaited<ReturnType<Engine['look']>>;
-
 export class LiveState {
   readonly #clock: ServerClock;
   readonly #rows: Statements['rows'];
+  readonly #kept: KeptLoan<Loan>;
   readonly #takeovers: KnownTakeovers;
   readonly #position = new ChangePosition();
-  readonly #keys = new BoundedCache<KnownKey>('keys', KEY_CACHE_BOUNDS);
-  /** Queries that are about to be sent, by token hash. */
-  readonly #coming = new Map<string, Promise<Look>>();
+  readonly #keys = new KnownKeys();
   #lastStamp = 0;
   /** The epoch of `#lastStamp`. */
   #epoch = '';
   #generation = 0;
 
-  /** @param rows runs small statements on the primary */
-  constructor(clock: ServerClock, rows: Statements['rows'], takeovers: KnownTakeovers) {
+  /** @param small connections to the primary for small statements */
+  constructor(clock: ServerClock, small: StorePool, takeovers: KnownTakeovers) {
     this.#takeovers = takeovers;
     this.#clock = clock;
-    this.#rows = rows;
+    this.#rows = poolSession(small).rows;
+    this.#kept = new KeptLoan(() => borrow(small));
+  }
+
+  end(): void {
+    this.#kept.leave();
   }
 
   /** The number of changes that a standby must show before plat reads from it. */
@@ -75,9 +71,10 @@ export class LiveState {
   /** Queries the primary for the current state of the store, and for the key whose token has this hash. */
   async ask(tokenHash: string | null = null) {
     const asked = performance.now();
-    const [row] = await (tokenHash === null
-      ? this.#rows(SELECT_STATE)
-      : this.#rows(SELECT_LOOK, [tokenHash]));
+    const row =
+      tokenHash === null
+        ? (await this.#rows(SELECT_STATE))[0]
+        : await this.#kept.use(({ run }) => run((session) => queryLook(session, tokenHash)));
     const seen = parseReport(row);
     const isExpected = this.observe(seen, asked);
     return { ...timeStateOf(seen, this.#clock), key: seen.key, commit: Number(row?.next ?? 0), isExpected };
@@ -128,55 +125,19 @@ export class LiveState {
     return { now, settled: Number(row?.settled), standsUntil: Number(row?.stands) };
   }
 
-  /**
-   * Queries the primary once for all requests that arrive in the same turn of the event loop. The query is sent after all of them
-   * have arrived, so that each sees every commit before it.
-   */
-  look(tokenHash: string): Promise<Look> {
-    const coming = this.#coming.get(tokenHash);
-    if (coming !== undefined) return coming;
-    const look = setImmediate().then(() => {
-      this.#coming.delete(tokenHash);
-      return this.#look(tokenHash);
-    });
-    this.#coming.set(tokenHash, look);
-    return look;
-  }
+  /** Queries the primary once for all requests of a turn, after all of them have arrived, so that each sees every commit before it. */
+  readonly look = oncePerTurn((tokenHash) => this.#look(tokenHash));
 
-  async #look(tokenHash: string): Promise<Look> {
+  async #look(tokenHash: string) {
     const { generation, moment, commit, key: row } = await this.ask(tokenHash);
-    const key = row === null ? undefined : this.#keyOf(tokenHash, row);
+    const key = row === null ? undefined : this.#keys.keyOf(tokenHash, row);
     return { generation, moment, now: this.now(), key, commit };
   }
 
-  /** A revoked key is never assumed, but queried each time. */
   assume(live: LiveModel, tokenHash: string): AssumedLook | undefined {
-    const known = this.#keys.get(tokenHash);
-    if (known === undefined || known.key.revokedAt !== null) return undefined;
-    return new UnconfirmedLook(tokenHash, known, live, this);
+    const known = this.#keys.unrevoked(tokenHash);
+    return known && new UnconfirmedLook(tokenHash, known, live, this);
   }
-
-  #keyOf(tokenHash: string, row: string): KeyRecord {
-    const known = this.#keys.get(tokenHash);
-    if (known?.row === row) return known.key;
-    const values = parseStoredJson(row, 'a key of it');
-    const key = keyOf(typeof values === 'object' && values !== null ? { ...values } : {});
-    this.#keys.put(tokenHash, { row, key }, row.length + KEY_BYTES);
-    return key;
-  }
-}
-
-/** What a server reports of the store and itself, in a row of the statement that reads records: all in one snapshot. */
-export interface ServerReport {
-  readonly state: StoredState;
-  /** The last stored reading of the clock. */
-  readonly reading: ClockReading | undefined;
-  /** The server's clock in milliseconds since 1970. */
-  readonly clock: number;
-  /** Whether the server is a standby. */
-  readonly follows: boolean;
-  /** The row of the key as JSON; null if no key has the hash, or none was requested. */
-  readonly key: string | null;
 }
 
 const NAMES = namesOf(...STATE, 'layout', 'oldestReader').map((name) => `'${name}'`);
@@ -189,6 +150,23 @@ const columns = (tokenHash: string): string =>
 
 /** Selects only this row, with the next number of the sequence of changes. $1: the hash of a token. */
 export const SELECT_LOOK = `SELECT ${columns('$1')}, (SELECT next FROM plat_sequence WHERE resource = '${SEQUENCE}') AS next`;
+
+/** The connections on which it is prepared. */
+const prepared = new WeakSet<PoolClient>();
+
+async function queryLook({ client, rows }: ServerSession, tokenHash: string): Promise<Row | undefined> {
+  if (!prepared.has(client)) {
+    const [row] = await rows(SELECT_LOOK, [tokenHash]);
+    prepared.add(client);
+    return row;
+  }
+  const [state, clock, follows, key, next] = await runPrepared(
+    client,
+    prepareName(client, SELECT_LOOK),
+    tokenHash,
+  );
+  return { state, clock, follows: follows === 't', key, next };
+}
 
 /** The form of a statement's result (store/read/read-steps.ts). The row is added to each of its rows, or precedes all texts. */
 type Gives = StatementRequest['gives'];
@@ -230,25 +208,6 @@ const FORMS = { rows: ROWS, joined: ROWS, body: TEXTS, page: KEYED_TEXTS, record
 export function parseLookText(text: string): Row {
   const [state, clock, follows, key]: readonly unknown[] = JSON.parse(text);
   return { state, clock, follows, key };
-}
-
-/** The last state that was parsed: the next text is nearly always the same. */
-let last:
-  | { readonly text: string; readonly state: StoredState; readonly reading: ServerReport['reading'] }
-  | undefined;
-
-/** @throws LayoutTooNew */
-export function parseReport(row: Row | undefined): ServerReport {
-  const text = String(row?.state ?? '{}');
-  if (last?.text !== text) {
-    const values: Readonly<Record<string, unknown>> = JSON.parse(text);
-    const meta = new Meta(Object.entries(values).map(([name, value]) => ({ name, value })));
-    mustBeReadable(meta);
-    last = { text, state: storedStateOf(meta), reading: meta.clockReading };
-  }
-  const { state, reading } = last;
-  const key = typeof row?.key === 'string' ? row.key : null;
-  return { state, reading, clock: Number(row?.clock), follows: row?.follows === true, key };
 }
 
 /** The time of the store according to a response of the server that has been processed. */

@@ -1,6 +1,6 @@
-import type { QueryConfig } from 'pg';
 import { type Planner, plannerOf } from '../../../compile/context.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
+import { settleAll } from '../../../shared/promise-queue.ts';
 import type { Engine } from '../../../store/engine.ts';
 import { makeQueuedDeflate } from '../../../store/read/blocks-task.ts';
 import { bodyOfText, pageMemory } from '../../../store/read/growing-body.ts';
@@ -14,6 +14,7 @@ import {
 } from '../../../store/read/read-task.ts';
 import type { Row } from '../../../store/session.ts';
 import { type LiveModel, UnconfirmedLook } from '../../../store/state/live-model.ts';
+import { parseReport, type ServerReport } from '../../../store/state/server-report.ts';
 import { LookChanged, type ReadOptions } from '../../../store/store.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import type { Lanes } from '../connection/connect.ts';
@@ -23,18 +24,13 @@ import {
   borrow,
   type Loan,
   prepareName,
+  type SentStatement,
   type ServerSession,
   SNAPSHOT,
+  send,
 } from '../connection/session.ts';
 import type { ReadServers } from '../standbys/read-servers.ts';
-import {
-  type LiveState,
-  parseLookText,
-  parseReport,
-  SELECT_LOOK,
-  type ServerReport,
-  withLookRow,
-} from './live-state.ts';
+import { type LiveState, parseLookText, SELECT_LOOK, withLookRow } from './live-state.ts';
 import { readTexts } from './texts.ts';
 
 /** What reads of records need. */
@@ -142,16 +138,16 @@ async function runStatement(
   const own = bindings(statement, slots);
   const text = along === undefined ? statement.text : withLookRow(statement.text, gives, own.length);
   const values = along === undefined ? own : [...own, along.tokenHash, along.keyRow];
-  const asked: QueryConfig = isKept ? { name: prepareName(client, text), text, values } : { text, values };
+  const asked: SentStatement = { text, values, name: isKept ? prepareName(client, text) : undefined };
   const before = along && ((look: string) => along.saw(parseLookText(look)));
   switch (gives) {
     case 'rows': {
-      const rows = await queryRows(session, asked, heard);
+      const { rows } = await send(client, { ...asked, heard });
       along?.saw(rows[0]);
       return { rows };
     }
     case 'joined': {
-      const [row = {}] = (await client.query<Row>(asked)).rows;
+      const [row = {}] = (await send(client, asked)).rows;
       along?.saw(row);
       return { rows: [row], body: typeof row.x === 'string' ? bodyOfText(row.x) : undefined };
     }
@@ -165,25 +161,6 @@ async function runStatement(
       return { ...texts, rows: gives === 'records' ? found : [{ n, last, more }] };
     }
   }
-}
-
-/** @param heard called before the rows of the next statement arrive, for which a promise would be too late */
-function queryRows(
-  { client }: ServerSession,
-  asked: QueryConfig,
-  heard: StatementRequest['heard'],
-): Promise<readonly Row[]> {
-  const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
-  client.query<Row>(asked, (error: Error | null, result) => {
-    try {
-      if (error !== null) throw error;
-      heard?.(result.rows);
-      resolve(result.rows);
-    } catch (reason) {
-      reject(reason);
-    }
-  });
-  return promise;
 }
 
 /** The result of a read on a snapshot. */
@@ -230,14 +207,10 @@ export async function readInTransaction<T>(
 ): Promise<SnapshotResult<T>> {
   loan.runAtEnd(({ run }) => run('COMMIT'));
   const asked = performance.now();
-  const [begun, state, read] = await Promise.allSettled([
-    loan.run(({ run }) => run(SNAPSHOT)),
-    loan.run(({ rows }) => rows(SELECT_LOOK, [tokenHash])),
-    loan.run(work),
-  ]);
-  if (begun.status === 'rejected') throw begun.reason;
-  if (state.status === 'rejected') throw state.reason;
-  if (read.status === 'rejected') throw read.reason;
-  const [row] = state.value;
-  return { seen: parseReport(row), asked, result: read.value };
+  const begun = loan.run(({ run }) => run(SNAPSHOT));
+  const state = loan.run(({ rows }) => rows(SELECT_LOOK, [tokenHash]));
+  const read = loan.run(work);
+  await settleAll([begun, state, read]);
+  const [row] = await state;
+  return { seen: parseReport(row), asked, result: await read };
 }

@@ -2,13 +2,11 @@
  * Reads all texts of a statement's rows into the bytes of a body, so that the connection is free before any of them is sent. The
  * only part of a text that this module knows are the marks of links.
  */
-import { Query, type QueryConfig } from 'pg';
 import { LINK_MARK } from '../../../compile/text/linked-texts.ts';
 import { GrowingBody } from '../../../store/read/growing-body.ts';
 import type { OwnedBody } from '../../../store/read/page-memory.ts';
 import type { Links } from '../../../store/read/read-steps.ts';
-import { withRowReceiver } from '../connection/row-bytes.ts';
-import type { ServerSession } from '../connection/session.ts';
+import { type SentStatement, type ServerSession, send } from '../connection/session.ts';
 
 /** The texts of rows, joined by commas; without a body if there are none. */
 interface Texts extends Partial<OwnedBody> {
@@ -130,23 +128,17 @@ function addLinks(body: GrowingBody, values: Values, { count, fragmentOf }: Link
  * @param statement returns a text for each row: in one column, or in several, of which those after a mark are the keys of links
  * @param isKeyed whether a key precedes the text
  */
-export function readTexts(
+export async function readTexts(
   { client }: ServerSession,
-  statement: QueryConfig,
+  statement: SentStatement,
   isKeyed: boolean,
   { limit = Number.POSITIVE_INFINITY, before, each = () => undefined, links }: TextsOptions = {},
 ): Promise<Texts> {
   const body = new GrowingBody();
   let rows = 0;
   let last: string | undefined;
-  let hasFailed = false;
+  let failure: { readonly error: unknown } | undefined;
   let isBefore = before !== undefined;
-  const { promise, resolve, reject } = Promise.withResolvers<Texts>();
-  const fail = (error: unknown): void => {
-    hasFailed = true;
-    body.release();
-    reject(error);
-  };
   const take = (bytes: Buffer, start: number): void => {
     const values = new Values(bytes, start);
     if (isKeyed) values.next();
@@ -156,28 +148,26 @@ export function readTexts(
       before?.(values.text);
       return;
     }
-    if (hasFailed || ++rows > limit) return;
+    if (failure !== undefined || ++rows > limit) return;
     const k = isKeyed ? values.textOrNull : null;
     if (k !== null) last = k;
     each(k, addText(body, values, links));
   };
-  const query = new Query(
-    withRowReceiver(client, statement, (bytes, start) => {
-      try {
-        take(bytes, start);
-      } catch (error) {
-        fail(error);
-        // The rest of the result is not needed.
-        client.connection.stream.destroy();
-      }
-    }),
-  );
-  query.on('error', fail);
-  query.on('end', () => {
-    if (hasFailed) return;
-    const known = { rows: Math.min(rows, limit), more: rows > limit, commas: body.commas };
-    resolve({ ...known, ...(last === undefined ? {} : { last }), ...body.end() });
-  });
-  client.query(query);
-  return promise;
+  const receive = (bytes: Buffer, start: number): void => {
+    try {
+      take(bytes, start);
+    } catch (error) {
+      failure = { error };
+      // The rest of the result is not needed.
+      client.connection.stream.destroy();
+    }
+  };
+  try {
+    await send(client, { ...statement, receive });
+  } catch (error) {
+    body.release();
+    throw failure === undefined ? error : failure.error;
+  }
+  const known = { rows: Math.min(rows, limit), more: rows > limit, commas: body.commas };
+  return { ...known, ...(last === undefined ? {} : { last }), ...body.end() };
 }
