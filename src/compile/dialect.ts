@@ -113,6 +113,8 @@ export interface Dialect {
    * then requested in groups, in the order of the index.
    */
   readonly sortsTies: boolean;
+  /** Whether the engine reads the rows that an index finds in the order of the table. */
+  readonly sortsLookups: boolean;
   /** An ORDER BY term in which null is the lowest value. */
   readonly order: (value: Sql, descending: boolean) => Sql;
   readonly call: (name: FunctionName, argumentsOf: readonly Sql[], types: readonly ValueType[]) => Sql;

@@ -5,6 +5,7 @@
 import type { RowScope } from '../access/index.ts';
 import type { Field } from '../dictionary/index.ts';
 import type { NativeExpansion } from '../query/native/selection.ts';
+import { compileFilter } from './candidates.ts';
 import {
   type Context,
   type ContextSource,
@@ -22,7 +23,7 @@ import {
   planEvent,
   planEvents,
 } from './events-plan.ts';
-import { childConditions, compileCondition, compileValue } from './expression.ts';
+import { childConditions, compileValue } from './expression.ts';
 import {
   all,
   type BoundValue,
@@ -351,7 +352,7 @@ export function matchingRows(planner: Planner, query: RecordQuery, onlyVisible: 
     const ranges = order.after(after.values, after.key);
     conditions.push(sql`(${join(ranges, ' OR ')})`);
   }
-  if (filter !== undefined) conditions.push(compileCondition(context, filter, false));
+  if (filter !== undefined) conditions.push(...compileFilter(context, layout, filter, query.order));
   if (search !== undefined) conditions.push(searchCondition(context, query.view, layout, search));
   const tables = (): RecordTables => {
     const found = recordTables(context, layout, 'r');

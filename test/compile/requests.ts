@@ -84,6 +84,15 @@ export const REQUESTS: readonly GoldenRequest[] = [
   { plan: 'ids', query: '', search: WORDS, role: 'idx', resource: 'Media' },
   { plan: 'ids', role: 'idx', query: "$filter=City eq 'Rome' or not (City gt 'Rome')&$orderby=City" },
   { plan: 'ids', role: 'idx', systems: ['Rome', 'Moorhead'], query: '$filter=Media/any(m:m/Order eq 4711)' },
+  // An index finds the candidates of the first three: one index has everything of the fourth, and two a part of the fifth.
+  ...[
+    "$filter=City eq 'Rome' and 4711 lt ListPrice and BedroomsTotal ge 3&$orderby=ModificationTimestamp desc",
+    "$filter=City in ('Rome','Moorhead') and (contains(Directions,'lake') or City ne 'Rome')",
+    '$filter=ListPrice gt 4711&$orderby=OnMarketTimestamp desc',
+    '$filter=ListPrice gt 4711 and StandardStatus ne null&$orderby=LivingArea',
+    "$filter=City eq 'Rome' and PostalCode eq '4711' and OnMarketTimestamp ne null",
+  ].map((query): GoldenRequest => ({ plan: 'ids', query })),
+  { plan: 'ids', role: 'idx', query: "$filter=City eq 'Rome' and Appliances/any(a:a eq 'Rome')" },
   { plan: 'ids', resource: 'Media', role: 'idx', query: '$filter=Order gt 4711' },
   { plan: 'count', query: '' },
   { plan: 'count', role: 'idx', systems: ['Rome'], query: '$filter=ListPrice gt 4711' },

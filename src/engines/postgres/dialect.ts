@@ -209,6 +209,7 @@ export const postgresDialect = dialectOf({
   limit: (most) => sql` LIMIT ${most}`,
   noLimit: sql``,
   sortsTies: false,
+  sortsLookups: true,
   order: (value, descending) =>
     descending ? sql`${ordered(value)} DESC NULLS LAST` : sql`${ordered(value)} NULLS FIRST`,
   matches: (text, pattern, ignoreCase) =>

@@ -161,6 +161,7 @@ export const sqliteDialect = dialectOf({
   noLimit: sql` LIMIT -1`,
   limit,
   sortsTies: true,
+  sortsLookups: false,
   order: (value, descending) => (descending ? sql`${value} DESC` : value),
   matches: (text, pattern, ignoreCase) =>
     sql`plat_matches(${text}, ${bind(pattern)}, ${bind(ignoreCase ? 1 : 0)})`,

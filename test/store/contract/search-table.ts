@@ -23,6 +23,14 @@ const FOUND: readonly (readonly [string, readonly string[]])[] = [
   ['$filter=WaterfrontYN eq true&$orderby=ListPrice desc', ['C', 'A']],
   ["$filter=ListAgent/MemberCity eq 'Rome'", []],
   ["$filter=Appliances/any(a:a eq 'Oven') and BedroomsTotal eq 4", ['D']],
+  // An index finds the candidates, which another field restricts or orders.
+  ["$filter=City eq 'Ely' and WaterfrontYN eq true", ['A']],
+  ["$filter=City eq 'Rome' and not (WaterfrontYN eq true and BedroomsTotal eq 3)", ['D']],
+  ["$filter=City in ('Ely','Rome') and Directions ne 'east'&$orderby=Directions desc", ['C', 'A', 'D']],
+  ["$filter=City eq 'Ely' and City eq 'Rome' and Directions ne null", []],
+  ["$filter=2 le ListPrice and City ne 'Ely'&$orderby=Directions desc", ['C', 'D']],
+  ['$filter=ListPrice gt 1 and ListPrice lt 4&$orderby=WaterfrontYN desc,ListPrice', ['C', 'B']],
+  ["$filter=City in ('Ely',null) and WaterfrontYN eq true", ['A']],
 ];
 
 async function market(engine: Engine, scope: Parameters<typeof makeWorld>[1]): Promise<World> {
@@ -128,6 +136,9 @@ export function searchTableContract(engine: Engine): void {
     );
     const viewer = { viewer: IDX };
     assert.deepEqual(await world.keys('Property', "$filter=City eq 'Ely'", viewer), ['B']);
+    const byAnother = "$filter=City eq 'Ely'&$orderby=ModificationTimestamp desc";
+    assert.deepEqual(await world.keys('Property', byAnother, viewer), ['B']);
+    assert.deepEqual(await world.keys('Property', byAnother), ['B', 'A']);
     assert.deepEqual(await world.keys('Property', '$orderby=City', viewer), ['A', 'B']);
     assert.deepEqual(await world.rows('Property', '$select=ListingKey,City', viewer), [
       { ListingKey: 'A', City: null },
