@@ -80,7 +80,7 @@ export function* readBody(
     marked.addFragments([...found.rows]);
   }
   const filled = { rows, ...fillBody(given, marked, context, room) };
-  return { given: checkBody(filled, context, (page) => marked.commasIn(page)), marked };
+  return { given: checkBody(filled, context, () => marked.commas), marked };
 }
 
 /** What is needed to assemble bodies. */
@@ -99,12 +99,12 @@ export interface BodyContext {
 function checkBody<T extends Partial<OwnedBody>>(
   given: T,
   { check, fragments }: BodyContext,
-  commas?: (body: Uint8Array) => readonly number[],
+  commas?: () => readonly number[],
 ): T {
   const { body } = given;
   if (body === undefined) return given;
   try {
-    check(body, commas && (() => commas(body)));
+    check(body, commas);
     return given;
   } catch (error) {
     fragments.clear();

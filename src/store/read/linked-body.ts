@@ -39,7 +39,10 @@ const hashOfKey = (resource: number, key: Uint8Array, start: number, end: number
   fnv1a(key, start, end, resource) >>> 0;
 
 interface LinkedBodyOptions {
-  /** The positions of the commas between its records, if they are known. */
+  /**
+   * The positions of the commas between its records, if they are known; otherwise, those that follow a placeholder with only closing
+   * braces in between, where a record may end, are used.
+   */
   readonly commas?: readonly number[] | undefined;
   /**
    * Called once if the body has placeholders, for memory into which the filled body is written while the placeholders are read, if it
@@ -69,7 +72,7 @@ export class LinkedBody {
   readonly #linked: LinkedTexts;
   readonly #seen: SnapshotFragments;
   readonly #without: readonly Buffer[];
-  readonly #commas: readonly number[] | undefined;
+  readonly #commas: readonly number[];
   /** Where the placeholders begin, and where they end. */
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
@@ -98,10 +101,10 @@ export class LinkedBody {
     this.#body = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     this.#linked = linked;
     this.#seen = seen;
-    this.#commas = commas;
     this.#without = linked.links.map(textWithoutRecord);
     this.#resources = inPieces ? linked.links.map(({ resource }) => hashOfResource(resource)) : [];
-    const reached: number[] = [];
+    const [reached, found]: [number[], number[]] = [[], []];
+    this.#commas = commas ?? found;
     let to: Uint8Array | undefined;
     let [from, at] = [0, 0];
     for (let start = this.#body.indexOf(MARK); start >= 0; ) {
@@ -115,6 +118,8 @@ export class LinkedBody {
         reached.push(at);
         if (to !== undefined && (!isKnown || at >= to.length)) to = undefined;
         from = end;
+        const comma = commas === undefined ? this.#commaAfter(end) : undefined;
+        if (comma !== undefined) found.push(comma);
       }
       // A placeholder that plat did not write is damage, which the check of the body reports.
       start = this.#body.indexOf(MARK, end ?? start + 1);
@@ -234,23 +239,21 @@ export class LinkedBody {
     return at;
   }
 
-  /**
-   * The commas between the records of the filled body; if they are not known, those that follow a placeholder with only closing
-   * braces in between: a record may end there.
-   */
-  commasIn(filled: Uint8Array): readonly number[] {
-    if (this.#commas !== undefined) {
-      let place = 0;
-      return this.#commas.map((comma) => {
-        while ((this.#ends[place] ?? Number.POSITIVE_INFINITY) <= comma) place++;
-        return comma + this.#growthBefore(place);
-      });
-    }
-    return this.#filledEnds.flatMap((end) => {
-      let at = end;
-      while (filled[at] === OBJECT_END) at++;
-      return filled[at] === COMMA && filled[at + 1] === OBJECT ? [at] : [];
+  /** The commas between the records of the filled body. */
+  get commas(): readonly number[] {
+    let place = 0;
+    return this.#commas.map((comma) => {
+      while ((this.#ends[place] ?? Number.POSITIVE_INFINITY) <= comma) place++;
+      return comma + this.#growthBefore(place);
     });
+  }
+
+  /** The comma after a placeholder, if the record ends there. */
+  #commaAfter(end: number): number | undefined {
+    const body = this.#body;
+    let at = end;
+    while (body[at] === OBJECT_END) at++;
+    return body[at] === COMMA && body[at + 1] === OBJECT ? at : undefined;
   }
 
   /** By how many bytes the fragments of the first placeholders are longer than these placeholders. */
