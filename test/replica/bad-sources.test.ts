@@ -7,7 +7,7 @@ import { listing, openHouse, photo, room } from '../support/builders.ts';
 import { DAY, SECOND, testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
 import type { Json } from '../support/world.ts';
-import { change, keyOf, keysUpTo, listings, take } from './support/feed.ts';
+import { change, keyOf, keysUpTo, listings, people, take } from './support/feed.ts';
 import { json, type Reply, type Seen } from './support/loopback.ts';
 import { failure, nativeServer, success } from './support/native-server.ts';
 import { metadataOf, type ODataServer, odataServer, PROBES } from './support/odata-server.ts';
@@ -841,4 +841,44 @@ test('the reason why the last run failed is in the status until a run begins wel
   clock.advance(HOUR);
   assert.equal(await replica.replicate(), 'done');
   assert.deepEqual((await replica.status()).troubles, []);
+});
+
+test('agents and offices that cannot be filtered by their timestamp are read completely at each update', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(9, clock), ...people }, { page: 2 });
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+  const cannotFilter: Reply = json({ error: { message: 'Cannot filter so' } }, { status: 400 });
+  let windows = 0;
+  server.intercept = ({ path, query }) => {
+    if (!/\/(Member|Office)$/.test(path) || !query.has('$filter')) return undefined;
+    windows++;
+    return cannotFilter;
+  };
+  assert.equal(await replica.replicate(), 'done');
+  const { Member: [agent, ...others] = [] } = people;
+  for (const hours of [1, 1, 21]) {
+    clock.advance(hours * HOUR);
+    const name = `Renamed at ${clock.text()}`;
+    server.records.set('Member', [{ ...agent, MemberFullName: name }, ...others]);
+    windows = 0;
+    assert.equal(await replica.replicate({ step: 'update' }), 'done');
+    assert.equal((await replica.record('Member', 'm1'))?.MemberFullName, name);
+    const isAsked = windows > 0;
+    assert.equal(isAsked, replica.reported('doubt').length > 0, 'windows are requested again after a day');
+    replica.events.length = 0;
+  }
+  server.records.set('Member', others);
+  clock.advance(DAY);
+  assert.equal(await replica.replicate({ force: true }), 'done');
+  assert.deepEqual(await replica.keys('Member'), ['m2', 'm3']);
+  for (const { differences } of await replica.verify()) assert.deepEqual(differences, []);
+  server.intercept = () => undefined;
+  clock.advance(DAY);
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual((await replica.status()).troubles, []);
+
+  // Listings are too many for that.
+  server.intercept = ({ query }) => (query.has('$filter') ? cannotFilter : undefined);
+  clock.advance(DAY);
+  await assert.rejects(replica.replicate(), failed('rejected', '400: Cannot filter so'));
 });

@@ -153,6 +153,8 @@ const OF_SOURCE = {
   epoch: text,
   /** When a source without epochs was last found to have been restored to an earlier state. */
   wentBack: number,
+  /** When the source last rejected the windows of a resource, by resource. */
+  unwindowed: mapOf(number),
   masks: MASKS,
   /** `files` once the files of all listings have been made pending. */
   media: oneOf('records', 'files'),

@@ -4,11 +4,12 @@
  * machine/states.ts.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
+import { dueAt } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { changedChildren, reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
-import { RequestFailure, RowsMoved, stopped } from '../http/failure.ts';
+import { isDirectFailure, isUnsupported, RequestFailure, RowsMoved, stopped } from '../http/failure.ts';
 import { isDownloaded, type LoadEvent, lowerTotal, type WalkEnd } from '../machine/states.ts';
 import { type PageRequest, type SourcePage, type Walk, windowEdges } from '../source/source.ts';
 import { fetchPending } from './fetch-pending.ts';
@@ -16,6 +17,9 @@ import { contradictsMasks, NO_MASKS, notesOfPages } from './witnesses.ts';
 
 /** The number of downloads, or of windows of one update, after which the source is given up for now. */
 const MOST_ROUNDS = 5;
+
+/** The milliseconds after which a source that rejected the windows of a resource is asked for one again. */
+const UNWINDOWED = 20 * 3_600_000;
 
 /** How far the source's clock may differ from this one without being reported, in milliseconds. */
 const REPORTED_OFFSET = 24 * 3_600_000;
@@ -135,9 +139,12 @@ const MOMENT = 1000;
 const BEYOND = 3_600_000;
 
 export async function update(copy: Copy, resource: string): Promise<void> {
-  const { checkpoint, report } = copy;
+  const { checkpoint, environment, feed, report } = copy;
   const before = checkpoint.load(resource);
   if (!isDownloaded(before)) return;
+  const rejectedAt = checkpoint.get('unwindowed')?.[resource];
+  const now = environment.clock.now();
+  if (rejectedAt !== undefined && dueAt(rejectedAt, UNWINDOWED, now) > now) return readAll(copy, resource);
   const step = { kind: 'step', resource, step: 'update' } as const;
   report({ ...step, state: before.kind === 'updating' ? 'resumed' : 'begun' });
   // The first page of this window may have been requested before, and a filter must not be sent twice.
@@ -155,7 +162,17 @@ export async function update(copy: Copy, resource: string): Promise<void> {
       if (!isResumed) break;
       isResumed = false;
     } catch (error) {
-      if (!(error instanceof LostPosition)) throw error;
+      if (!(error instanceof LostPosition)) {
+        const rejection = await rejectionOfWindows(copy, resource, error);
+        if (rejection === undefined) throw error;
+        const reason = `${resource} cannot be read by windows on ${feed.windowField(resource)} (${rejection.message}), so each update reads all of its records`;
+        report({ kind: 'doubt', reason });
+        await readAll(copy, resource);
+        await checkpoint.commit({
+          state: { unwindowed: { ...checkpoint.get('unwindowed'), [resource]: now } },
+        });
+        break;
+      }
       await recordLostWindow(copy, resource);
       moved = error.cause instanceof RowsMoved ? error.message : undefined;
       if (round >= MOST_ROUNDS) {
@@ -253,11 +270,31 @@ export async function refreshIfMasked(copy: Copy, resource: string, page: Source
   return true;
 }
 
+/** The rejection of a window of a resource that is read completely instead: listings and their parts are too many for that. */
+async function rejectionOfWindows(
+  { store }: Copy,
+  resource: string,
+  error: unknown,
+): Promise<RequestFailure | undefined> {
+  if (!isDirectFailure(error) || !isUnsupported(error) || resource === 'Property') return undefined;
+  return (await store.model()).resource(resource).parent === undefined ? error : undefined;
+}
+
+/** Reads all records of a resource in place of a window. Unchanged records cost no writes, and a purge finds deleted ones. */
+async function readAll(copy: Copy, resource: string): Promise<void> {
+  await beginAgain(copy, resource);
+  await download(copy, resource);
+}
+
 /** Reads everything again after a change that no window shows, such as other rights of the key, which move no timestamp. */
 export async function refresh(copy: Copy, resource: string, reason: string): Promise<void> {
-  const { checkpoint, report } = copy;
-  if (checkpoint.load(resource).kind === 'new') return;
-  report({ kind: 'refresh', reason });
+  if (copy.checkpoint.load(resource).kind === 'new') return;
+  copy.report({ kind: 'refresh', reason });
+  await beginAgain(copy, resource);
+}
+
+async function beginAgain(copy: Copy, resource: string): Promise<void> {
+  const { checkpoint } = copy;
   const since = await settledWindowEnd(copy);
   await checkpoint.commit({
     load: { resource, event: { kind: 'refresh', since } },
