@@ -23,7 +23,7 @@ import {
   planEvent,
   planEvents,
 } from './events-plan.ts';
-import { childConditions, compileValue } from './expression.ts';
+import { childConditions } from './expression.ts';
 import {
   all,
   type BoundValue,
@@ -607,32 +607,42 @@ export function planIds(planner: Planner, query: RecordQuery): PlannedStatement 
   );
 }
 
-/** Plans a page of several resources in one order: the order terms that all queries share, then key, then resource. */
+/**
+ * Plans a page of several resources in one order: the order terms that all queries share, then key, then resource. Only the rows of
+ * the page are written, and of each resource at most as many are ordered as the page may reach.
+ */
 export function planMerged(planner: Planner, request: MergedRequest): PlannedStatement {
   const { dialect } = planner;
-  const sources = request.sources.map((source) => sourceRows(planner, request, source));
-  const terms = (request.sources[0]?.query.order ?? []).map(({ descending }, index) =>
-    dialect.order(name(`o${index}`), descending),
-  );
-  const order = join([...terms, sql`k`, sql`u`], ', ');
-  const rows = sql`SELECT x FROM (${join(sources, ' UNION ALL ')}) m ORDER BY ${order} LIMIT ${bind(request.limit)} OFFSET ${bind(request.skip)}`;
+  const { limit, skip } = request;
+  const terms = request.sources[0]?.query.order ?? [];
+  const columns = [...terms.map((_, index) => name(`o${index}`)), sql`k`, sql`u`];
+  const ordered = terms.map(({ descending }, index) => dialect.order(name(`o${index}`), descending));
+  const order = join([...ordered, sql`k`, sql`u`], ', ');
+  const sources = request.sources.map(({ query }) => sourceRows(planner, query, skip + limit));
+  const found = sql`SELECT ${join(columns, ', ')} FROM (${join(sources, ' UNION ALL ')}) m ORDER BY ${order} LIMIT ${bind(limit)} OFFSET ${bind(skip)}`;
+  const texts = request.sources.map((source) => sourceText(planner, request, source));
+  const rows = sql`SELECT CASE u ${join(texts, ' ')} END AS x FROM (${found}) p ORDER BY ${order}`;
   return render(dialect.selectTexts(rows), dialect.placeholder);
 }
 
-function sourceRows(planner: Planner, { files }: MergedRequest, source: MergedSource): Sql {
-  const { query } = source;
-  const { context, where, tables } = matchingRows(planner, query, true);
-  const terms = query.order.map(
-    ({ expression }, index) => sql`${compileValue(context, expression)} AS ${name(`o${index}`)}`,
-  );
-  const columns = [
-    sql`${column('r', '_key')} AS k`,
-    sql`${constantText(query.resource.name)} AS u`,
-    ...terms,
-    sql`${mergedText(context, source, fileAddress(files))} AS x`,
-  ];
+/** The first rows of a resource: order terms, key and resource. */
+function sourceRows(planner: Planner, query: RecordQuery, most: number): Sql {
+  const { order, where, tables } = matchingRows(planner, query, true);
+  const resource = constantText(query.resource.name);
+  const columns = [sql`${column('r', '_key')} AS k`, sql`${resource} AS u`, ...orderColumns(order.values)];
   const { from, joined } = tables();
-  return sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${all([...joined, ...where])}`;
+  const rows = sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${all([...joined, ...where])}`;
+  return sql`SELECT * FROM (${rows} ORDER BY ${order.clause} LIMIT ${bind(most)}) s`;
+}
+
+/** The text of the row of a page `p` that belongs to this source. */
+function sourceText(planner: Planner, { files }: MergedRequest, source: MergedSource): Sql {
+  const { filter: _, search: __, ...query } = source.query;
+  const { context, where, tables } = matchingRows(planner, query, true);
+  const text = mergedText(context, source, fileAddress(files));
+  const { from, joined } = tables();
+  const match = all([sql`${column('r', '_key')} = p.k`, ...joined, ...where]);
+  return sql`WHEN ${constantText(query.resource.name)} THEN (SELECT ${text} FROM ${from} WHERE ${match} LIMIT 1)`;
 }
 
 function orderOf(
