@@ -4,25 +4,20 @@
  * pages is read once. Otherwise neighbors in the index, which are scattered over the table, each read a page.
  */
 import type { Field } from '../dictionary/index.ts';
-import {
-  type ComparisonOperator,
-  type Expression,
-  MIRRORED,
-  type OrderTerm,
-  operandsOf,
-} from '../query/tree.ts';
+import { type Expression, type OrderTerm, operandsOf } from '../query/tree.ts';
 import { type Context, recordOf, shownCondition, withheldBit, withScope } from './context.ts';
-import { compileCondition } from './expression.ts';
+import { compileCondition, linkOf, testedField } from './expression.ts';
 import { all, column, name, type Sql, sql } from './fragment.ts';
 import { type FieldIndex, indexColumns } from './layout/field-indexes.ts';
 import type { ResourceLayout } from './layout/index.ts';
 import { useSearchTable } from './record-rows.ts';
 
-/** A term that an index can serve: it compares one field of the record with values other than null. */
+/** A term that an index can serve: it tests one field of the record, or of one that this field leads to. */
 interface Bound {
   readonly term: Expression;
   readonly field: Field;
   readonly isRange: boolean;
+  readonly isLinked: boolean;
 }
 
 /**
@@ -35,21 +30,22 @@ export function compileFilter(
   filter: Expression,
   order: readonly OrderTerm[],
 ): Sql[] {
-  const whole = [compileCondition(context, filter, false)];
-  if (context.dialect.sortsLookups || layout.search === undefined) return whole;
+  const compiled = (terms: readonly Expression[]): Sql[] =>
+    terms.map((term) => compileCondition(context, term, false));
+  if (context.dialect.sortsLookups || layout.search === undefined) return compiled([filter]);
   const terms = termsOf(filter);
-  const bounds = terms.flatMap(boundOf);
+  const bounds = terms.flatMap((term) => boundOf(context, term));
   const index = indexFor(layout.indexes, bounds, order);
-  if (index === undefined) return whole;
+  if (index === undefined) return compiled([filter]);
   const read = [...terms, ...order.map(({ expression }) => expression)];
-  if (index.covered.length > 0 && read.every((each) => isCovered(each, index))) return whole;
+  if (index.covered.length > 0 && read.every((each) => isCovered(each, index))) return compiled([filter]);
   const { alias } = recordOf(context, 0);
   const found = bounds.filter(({ field }) => indexColumns(index).includes(field.name));
   const others = terms.filter((term) => found.every((bound) => bound.term !== term));
   return [
     sql`${column(alias, '_id')} IN (${candidates(context, layout, layout.search.table, found)})`,
-    ...found.flatMap(({ field }) => shown(context, layout, alias, field)),
-    ...others.map((term) => compileCondition(context, term, false)),
+    ...found.flatMap((bound) => shown(context, layout, alias, bound)),
+    ...compiled(others),
   ];
 }
 
@@ -57,20 +53,14 @@ export function compileFilter(
 const termsOf = (filter: Expression): readonly Expression[] =>
   filter.kind === 'and' ? filter.terms.flatMap(termsOf) : [filter];
 
-function boundOf(term: Expression): Bound[] {
-  if (term.kind === 'in') {
-    const { operand, values } = term;
-    return values.some(({ value }) => value === null) ? [] : ofField(term, operand, 'eq');
-  }
-  if (term.kind !== 'compare') return [];
-  const { left, operator, right } = term;
-  if (right.kind === 'literal') return right.value === null ? [] : ofField(term, left, operator);
-  return left.kind === 'literal' && left.value !== null ? ofField(term, right, MIRRORED[operator]) : [];
-}
-
-function ofField(term: Expression, operand: Expression, operator: ComparisonOperator): Bound[] {
-  if (operator === 'ne' || !isOwn(operand)) return [];
-  return [{ term, field: operand.field, isRange: operator !== 'eq' }];
+function boundOf(context: Context, term: Expression): Bound[] {
+  const field = testedField(term);
+  if (field === undefined || field.scope !== 0) return [];
+  const link = linkOf(context, field);
+  if (link !== undefined) return [{ term, field: link, isRange: false, isLinked: true }];
+  if ((term.kind !== 'compare' && term.kind !== 'in') || !operandsOf(term).includes(field)) return [];
+  const isRange = term.kind === 'compare' && term.operator !== 'eq';
+  return isOwn(field) ? [{ term, field: field.field, isRange, isLinked: false }] : [];
 }
 
 /** Whether an expression is a field of the record itself. */
@@ -118,19 +108,19 @@ function isCovered(expression: Expression, index: FieldIndex): boolean {
   }
 }
 
-/** The ids of the rows in which the fields of the index have such values, for whomever they are shown. */
+/** The ids of the rows in which the fields of the index have such values, even if they are withheld from the reader. */
 function candidates(context: Context, layout: ResourceLayout, table: string, bounds: readonly Bound[]): Sql {
   const alias = context.alias();
   const { resource } = recordOf(context, 0);
-  const unmasked = { ...context, rows: { ...context.rows, withholds: false } };
-  const bare = withScope(unmasked, 0, { kind: 'record', alias, resource });
+  const own = withScope(context, 0, { kind: 'record', alias, resource });
+  const bare = { ...own, rows: { ...own.rows, withholds: false } };
   useSearchTable(bare, layout, alias);
-  const conditions = bounds.map(({ term }) => compileCondition(bare, term, false));
+  const conditions = bounds.map(({ term, isLinked }) => compileCondition(isLinked ? own : bare, term, false));
   return sql`SELECT ${column(alias, '_id')} FROM ${name(table)} ${name(alias)} WHERE ${all(conditions)}`;
 }
 
 /** The condition under which a row shows a field to the reader. */
-function shown(context: Context, layout: ResourceLayout, alias: string, field: Field): Sql[] {
-  const bits = withheldBit(context.rows, layout, field);
+function shown(context: Context, layout: ResourceLayout, alias: string, { field, isLinked }: Bound): Sql[] {
+  const bits = isLinked ? 0 : withheldBit(context.rows, layout, field);
   return bits === 0 ? [] : [shownCondition(context, layout, alias, bits)];
 }

@@ -13,13 +13,17 @@ import {
   type Count,
   type Distance,
   type Expression,
+  type FieldReference,
   type Literal,
   type Location,
   type Membership,
   MIRRORED,
+  operandsOf,
   type Quantified,
+  type Scope,
   typeOf,
   type ValueType,
+  type Variable,
   type Within,
 } from '../query/tree.ts';
 import {
@@ -276,6 +280,8 @@ function arithmetic(context: Context, { operator, left, right, type }: Arithmeti
  * then sufficient. Below a `not` the difference matters.
  */
 export function compileCondition(context: Context, expression: Expression, exact: boolean): Sql {
+  const linked = exact ? undefined : linkedCondition(context, expression);
+  if (linked !== undefined) return linked;
   switch (expression.kind) {
     case 'and':
       return all(expression.terms.map((term) => compileCondition(context, term, exact)));
@@ -322,6 +328,86 @@ export function compileCondition(context: Context, expression: Expression, exact
     case 'count':
     case 'distance':
       throw new Error(`An expression of kind ${expression.kind} is not a condition`);
+  }
+}
+
+/** The scope of a field's value in a condition that is compiled for each of its values. */
+const VALUE: Scope = -1;
+
+/**
+ * The condition of a term on a field of a linked record: the engine finds the linked records that satisfy it once, instead of
+ * looking one up for each row.
+ */
+function linkedCondition(context: Context, term: Expression): Sql | undefined {
+  const tested = testedField(term);
+  const isBare = (term.kind === 'compare' || term.kind === 'in') && operandsOf(term).includes(tested ?? term);
+  if (tested === undefined || isBare || linkOf(context, tested) === undefined) return undefined;
+  const access = accessTo(context, tested.scope, tested.via, tested.field);
+  if (access.kind !== 'linked') return undefined;
+  const ofValue = withField(term, { kind: 'variable', type: tested.type, scope: VALUE });
+  return conditionOnAccess(access, (value) =>
+    compileCondition(withScope(context, VALUE, { kind: 'value', sql: value }), ofValue, false),
+  );
+}
+
+/** The field of the same record that leads to the record with this field; undefined for a field of the record itself. */
+export function linkOf({ model, scopes }: Context, { field, scope, via }: FieldReference): Field | undefined {
+  const [step] = via;
+  const binding = scopes.get(scope);
+  if (binding?.kind !== 'record') return undefined;
+  const joined = field.joined !== undefined && !isStored(field, model.settings) ? field.joined : undefined;
+  const link = step === undefined ? joined?.link : step.local;
+  return link === undefined ? undefined : model.resource(binding.resource).fields.get(link);
+}
+
+/** The only field that a term tests, if nothing else in it varies and null does not satisfy it. */
+export function testedField(term: Expression): FieldReference | undefined {
+  switch (term.kind) {
+    case 'compare': {
+      const { operator, left, right } = term;
+      return operator === 'ne' ? undefined : onlyField([left, right]);
+    }
+    case 'in':
+      return onlyField([term.operand, ...term.values]);
+    case 'matches':
+    case 'like':
+      return onlyField([term.operand]);
+    case 'call':
+      return onlyField([term]);
+    default:
+      return undefined;
+  }
+}
+
+/** The only field in expressions that are null if it is null; undefined if there are other ones. */
+function onlyField(expressions: readonly Expression[]): FieldReference | undefined {
+  const leaves = expressions.flatMap(leavesOf);
+  const [field, other] = leaves.filter((leaf) => leaf.kind !== 'literal' || leaf.value === null);
+  return field?.kind === 'field' && other === undefined ? field : undefined;
+}
+
+/** The arguments of function calls, all of which return null for null. */
+const leavesOf = (expression: Expression): readonly Expression[] =>
+  expression.kind === 'call' && expression.function !== 'now'
+    ? expression.arguments.flatMap(leavesOf)
+    : [expression];
+
+/** A term with another value in place of the field that it tests. */
+function withField(term: Expression, value: Variable): Expression {
+  const inside = (each: Expression): Expression => withField(each, value);
+  switch (term.kind) {
+    case 'field':
+      return value;
+    case 'compare':
+      return { ...term, left: inside(term.left), right: inside(term.right) };
+    case 'in':
+    case 'matches':
+    case 'like':
+      return { ...term, operand: inside(term.operand) };
+    case 'call':
+      return { ...term, arguments: term.arguments.map(inside) };
+    default:
+      return term;
   }
 }
 

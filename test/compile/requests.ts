@@ -41,6 +41,8 @@ const FILTERS = [
   "geo.intersects(Coordinates,geography'POLYGON((4.711 1,2 1,2 2,4.711 1))')",
   "ListAgent/MemberCity eq 'Rome' and ListAgent/Office/OfficeCity ne 'Rome'",
   "ListAgentFullName eq 'Rome' and ListAgent eq null",
+  "contains(tolower(ListAgentFullName),'rome') and startswith(ListAgent/Office/OfficeCity,'Rome')",
+  "not contains(ListAgentFullName,'Rome') or length(ListAgent/MemberCity) ne 4711 or contains(City,ListAgentFullName)",
   "Appliances/any(a:a eq 'Rome') and Appliances/all(a:startswith(a,'Rome')) and Appliances/any()",
   "'Rome' in Appliances and Appliances/$count gt 4711",
   "Media/any(m:m/Order eq 4711 and m/MediaCategory eq 'Rome')",

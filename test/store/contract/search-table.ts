@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Declarations } from '../../../src/dictionary/index.ts';
-import { listing, openHouse } from '../../support/builders.ts';
+import { listing, member, office, openHouse } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
 import { faultsIn } from '../../support/faults.ts';
 import { IDX } from '../../support/views.ts';
@@ -125,6 +125,48 @@ export function searchTableContract(engine: Engine): void {
     const both = "$filter=Listing/Directions eq 'south' and Listing/City eq 'Ely'";
     assert.deepEqual(await world.keys('OpenHouse', both), []);
     assert.deepEqual(await world.keys('OpenHouse', '$orderby=Listing/ListPrice desc'), ['HC', 'HA']);
+  });
+
+  test('listings are found by what a function returns for their agents and offices', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Office', office('1', { OfficeName: 'Rome' }), office('2', { OfficeName: 'Ely' }));
+    await world.write(
+      'Member',
+      member('1', { MemberFullName: 'Ann Lake', MemberEmail: 'Rome', OfficeKey: '1' }),
+      member('2', { MemberFullName: 'Bo LAKE', OfficeKey: '2', MemberStatus: 'Inactive' }),
+      member('3', { MemberFullName: 'Cy Hill', MemberEmail: 'Ely', OfficeKey: '9' }),
+    );
+    const active = { StandardStatus: 'Active' };
+    await world.write(
+      'Property',
+      listing('A', { ...active, ListAgentKey: '1', ListPrice: 1 }),
+      listing('B', { ...active, ListAgentKey: '2', ListPrice: 2 }),
+      listing('C', { ...active, ListAgentKey: '3', ListPrice: 3 }),
+      listing('D', { ...active, ListAgentKey: '8', ListPrice: 4 }),
+      listing('E', { ...active, ListPrice: 5 }),
+    );
+    // The name in the listing is shown whatever the agent's status; a navigation leads only to agents that the role sees.
+    const found: readonly (readonly [string, string, string])[] = [
+      ["contains(ListAgentFullName,'LAKE')", 'B', 'B'],
+      ["endswith(tolower(ListAgentFullName),'lake')", 'AB', 'AB'],
+      ["endswith(tolower(ListAgent/MemberFullName),'lake')", 'AB', 'A'],
+      ["contains(ListAgent/MemberFullName,' ') and ListPrice ge 2", 'BC', 'C'],
+      ["startswith(ListAgent/Office/OfficeName,'E')", 'B', ''],
+      ['length(ListAgent/MemberEmail) eq 4 or length(ListAgent/MemberEmail) eq 3', 'AC', 'AC'],
+      ["not contains(ListAgentFullName,'a')", 'BC', 'BC'],
+      ['length(ListAgentFullName) ne 8', 'BCDE', 'BCDE'],
+      ["tolower(ListAgentFullName) in ('ann lake','cy hill') and ListPrice lt 3", 'A', 'A'],
+      ["ListAgent/MemberEmail eq 'Ely' and contains(ListAgentFullName,'y')", 'C', 'C'],
+      ["ListAgent/Office/OfficeName in ('Rome','Ely') and ListPrice gt 1", 'B', ''],
+      ["concat(ListAgent/MemberEmail,ListAgent/MemberFullName) eq 'ElyCy Hill'", 'C', 'C'],
+    ];
+    for (const [filter, forPrivate, forIdx] of found) {
+      const options = `$filter=${filter}`;
+      assert.equal((await world.keys('Property', options)).join(''), forPrivate, filter);
+      assert.equal((await world.keys('Property', options, { viewer: IDX })).join(''), forIdx, filter);
+      const ordered = await world.keys('Property', `${options}&$orderby=ListPrice desc`);
+      assert.equal(ordered.toReversed().join(''), forPrivate, filter);
+    }
   });
 
   test('a withheld address is also withheld in the search table', async (t) => {
