@@ -24,10 +24,23 @@ type EngineFunction =
 export interface EngineFunctions extends Readonly<Record<EngineFunction, (first: Sql, second: Sql) => Sql>> {
   /** The start is counted from 0; a negative one counts from the end. */
   readonly substring: (text: Sql, start: Sql, count: Sql | undefined) => Sql;
+  /** A text of ASCII characters in lower or upper case; null for any other. Absent if it takes as long as for any text. */
+  readonly asciiInCase?: (to: 'lower' | 'upper', text: Sql) => Sql;
   /** The digits at a position of a text, counted from 1, as a number. */
   readonly digits: (text: Sql, from: number, length: number) => Sql;
   /** The part of a text from a position on, after a zero, as a number. */
   readonly fraction: (text: Sql, from: number) => Sql;
+}
+
+const COLUMN = /^"[^"]+"\."[^"]+"$/;
+
+/** The text in lower or upper case. Only a column is written several times. */
+function inCase({ asciiInCase }: EngineFunctions, to: 'lower' | 'upper', text: Sql): Sql {
+  const changed = to === 'lower' ? sql`plat_lower(${text})` : sql`plat_upper(${text})`;
+  const isColumn = COLUMN.test(text.parts.map((part) => (typeof part === 'string' ? part : '?')).join(''));
+  return asciiInCase === undefined || !isColumn
+    ? changed
+    : sql`coalesce(${asciiInCase(to, text)}, ${changed})`;
 }
 
 /** Where the time of day begins in the text of a value: a time has no date before it. */
@@ -44,9 +57,9 @@ export const makeCall =
       case 'substring':
         return engine.substring(first, second, third);
       case 'tolower':
-        return sql`plat_lower(${first})`;
+        return inCase(engine, 'lower', first);
       case 'toupper':
-        return sql`plat_upper(${first})`;
+        return inCase(engine, 'upper', first);
       case 'concat':
         return sql`(${join(given, ' || ')})`;
       case 'year':

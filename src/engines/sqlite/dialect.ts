@@ -92,6 +92,9 @@ const calls: EngineFunctions = {
   length: (text) => sql`length(${text})`,
   indexof: (text, part) => sql`(instr(${text}, ${part}) - 1)`,
   substring,
+  // A call of JavaScript copies the text twice. SQLite's own functions know ASCII only.
+  asciiInCase: (to, text) =>
+    sql`CASE WHEN length(${text}) = octet_length(${text}) THEN ${{ parts: [to] }}(${text}) END`,
   trim: (text) => sql`trim(${text}, ${WHITE_SPACE})`,
   digits: (text, from, length) => whole(sql`substr(${text}, ${bind(from)}, ${bind(length)})`),
   fraction: (text, from) => sql`CAST('0' || substr(${text}, ${bind(from)}) AS REAL)`,

@@ -56,6 +56,24 @@ export function edgeValueContract(engine: Engine): void {
     'case(true:CloseDate sub null) eq null': ['1', '2', '3'],
   });
 
+  test('the case of letters beyond ASCII changes as Unicode has it, whatever else a text contains', async (t) => {
+    const { write, keys } = await makeWorld(engine, t);
+    const cities = ['PLAIN', 'Élan', '\u212aelvin', 'Stra\u00dfe', '\u00e6on Z', '', null];
+    await write('Property', ...cities.map((City, at) => listing(String(at), { City })));
+    for (const [filter, found] of Object.entries({
+      "tolower(City) eq 'plain'": '0',
+      "contains(tolower(City),'élan')": '1',
+      "tolower(City) eq 'kelvin'": '2',
+      "startswith(toupper(City),'ST')": '3',
+      "toupper(City) eq 'ÆON Z'": '4',
+      "toupper(City) eq 'PLAIN' or endswith(tolower(City),'n z')": '04',
+      "not contains(tolower(City),'a')": '245',
+      'tolower(City) eq null': '6',
+    })) {
+      assert.equal((await keys('Property', `$filter=${filter}`)).join(''), found, filter);
+    }
+  });
+
   test('arithmetic beyond the range of numbers is null, in filters, orders and results; below it, zero', async (t) => {
     const { write, rows, keys } = await makeWorld(engine, t);
     await write(
