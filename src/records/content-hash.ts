@@ -1,8 +1,9 @@
 /** The hash of a record's content, by which a write recognizes an unchanged record. */
 import { hash } from 'node:crypto';
-import { type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../dictionary/index.ts';
+import { type FieldValue, type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../dictionary/index.ts';
 import { memoizePerObject } from '../shared/memoize.ts';
 import { isChildCount } from './media.ts';
+import { ListedValues, valueIn } from './rows.ts';
 import { type Owner, returnsOwnTimestamps, type StoreSettings } from './settings.ts';
 import { isAssignedTimestamp } from './timestamps.ts';
 
@@ -75,11 +76,12 @@ export function contentHash(
   const { list, places, length } =
     isFormerHash(resource, owner, sameFormAs) && forms.counted !== undefined ? forms.counted : forms[owner];
   const fields = [...positionsOf(Object.keys(values), places)].flatMap((place) => list[place] ?? []);
-  return hashOf({ list: fields, length }, values, system);
+  const given = fields.map(({ name }) => values[name]);
+  return hashOf({ list: fields, length }, given, values.ResourceRecordKey, system);
 }
 
 /** Hashes the contents of records that have only certain fields. It is called for each record. */
-export type ContentHasher = (values: FieldValues, system?: string | null) => string;
+export type ContentHasher = (values: FieldValues | ListedValues, system?: string | null) => string;
 
 type FieldsInUse = ReadonlyMap<string, unknown>;
 const hashersOf = memoizePerObject((_: Resource) => new WeakMap<FieldsInUse, Map<Owner, ContentHasher>>());
@@ -94,16 +96,27 @@ export function contentHasher(resource: Resource, owner: Owner, inUse: FieldsInU
   return ofFields.getOrInsertComputed(owner, () => {
     const { list, length } = fieldsOf(resource)[owner];
     const form = { list: list.filter(({ name }) => inUse.has(name)), length };
-    return (values, system) => hashOf(form, values, system);
+    const names = form.list.map(({ name }) => name);
+    return (values, system) => {
+      const list = values instanceof ListedValues ? values.inOrder(names) : names.map((name) => values[name]);
+      return hashOf(form, list, valueIn(values, 'ResourceRecordKey'), system);
+    };
   });
 }
 
-function hashOf({ list, length }: HashForm, values: FieldValues, system: string | null | undefined): string {
+/** @param values the values of the fields, in their order @param key the key of the parent, as the record names it */
+function hashOf(
+  { list, length }: HashForm,
+  values: readonly (FieldValue | undefined)[],
+  key: FieldValue | undefined,
+  system: string | null | undefined,
+): string {
   let text = '';
+  let at = 0;
   for (const { name, follows } of list) {
-    const value = values[name];
+    const value = values[at++];
     if (value === undefined) continue;
-    if (follows === 'key' && value === values.ResourceRecordKey) continue;
+    if (follows === 'key' && value === key) continue;
     if (follows === 'system' && (system === undefined || value === system)) continue;
     text += `${name}\n${JSON.stringify(value)}\n`;
   }

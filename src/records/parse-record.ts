@@ -23,10 +23,12 @@ import {
   KEY_LIMIT,
   keyText,
   type LenientField,
+  ListedRecord,
   type ParsedRecord,
   type RefusedMember,
 } from './parsed-record.ts';
 import { type EnclosingRecord, placeUnderParent, withParentFields } from './record-parent.ts';
+import { ListedValues, type Places } from './rows.ts';
 import { type StoreSettings, sourceTimestampField } from './settings.ts';
 import { isAssignedTimestamp } from './timestamps.ts';
 import { readValue, type ValueRules } from './value.ts';
@@ -42,6 +44,8 @@ interface ParseContext {
   readonly reading?: Reading | undefined;
   /** Whether the record is known to be nested no deeper than is allowed. */
   readonly isShallow?: boolean;
+  /** Returns the positions of the values of a resource's records, if these become lists; those of children stay objects. */
+  readonly placesOf?: (resource: Resource) => Places;
 }
 
 /** How an authority reads a record. */
@@ -60,6 +64,8 @@ interface Draft {
   /** The prefix of its members in messages: empty, or `Media[2].`. */
   readonly path: string;
   readonly values: Record<string, FieldValue>;
+  /** Contains the values instead, if they become a list. */
+  readonly listed: ListedValues | undefined;
   readonly nested: [Navigation, unknown][];
   readonly reasons: Reasons;
   readonly dropped: DroppedField[];
@@ -100,10 +106,12 @@ function read(
   if (!isObject(json)) {
     return invalid(undefined, [`${path === '' ? 'The record' : path.slice(0, -1)} is not a JSON object`]);
   }
+  const isListed = context.placesOf !== undefined && resource.parent === undefined;
   const draft: Draft = {
     resource,
     path,
     values: {},
+    listed: isListed ? new ListedValues(context.placesOf(resource)) : undefined,
     nested: [],
     reasons: new Reasons(),
     dropped: [],
@@ -118,10 +126,19 @@ function read(
   draft.reasons.addAll(placeUnderParent(resource, draft.values, holder, path, owner));
   const children = readChildren(context, draft, key);
   if (draft.reasons.count > 0) return invalid(key, draft.reasons.list(), draft.lacksField);
-  const { values, dropped, lenient, refused } = draft;
+  const { values, listed, dropped, lenient, refused } = draft;
   // Thousands of records are in memory at once, and only a replica needs them as they were received.
   const origin = owner === 'replica' ? json : undefined;
-  return { ok: true, record: { resource, key, values, children, dropped, lenient, refused, origin } };
+  const record = { resource, key, children, dropped, lenient, refused, origin };
+  return { ok: true, record: listed ? new ListedRecord({ ...record, listed }) : { ...record, values } };
+}
+
+const draftValue = ({ values, listed }: Draft, name: string): FieldValue | undefined =>
+  listed === undefined ? values[name] : listed.get(name);
+
+function setValue({ values, listed }: Draft, name: string, value: FieldValue): void {
+  if (listed === undefined) values[name] = value;
+  else listed.set(name, value);
 }
 
 const invalid = (key: string | undefined, reasons: readonly string[], lacksField = false): ParseResult => ({
@@ -216,7 +233,7 @@ function readField(
   const rules = !bounded ? UNBOUNDED : lookup === undefined ? BOUNDED : { lookup: lookup, bounded };
   const result = readValue(field, given, rules);
   if (result.ok) {
-    if (!isAbsent(result.value)) draft.values[field.name] = result.value;
+    if (!isAbsent(result.value)) setValue(draft, field.name, result.value);
     return;
   }
   const isLenient = reading?.isLenient ?? !bounded;
@@ -227,13 +244,14 @@ function readField(
     draft.reasons.add(`${draft.path}${field.name} ${result.reason}`);
     return;
   }
-  if (!isAbsent(lenient.value)) draft.values[field.name] = lenient.value;
+  if (!isAbsent(lenient.value)) setValue(draft, field.name, lenient.value);
   for (const leniency of leniencies)
     draft.lenient.push({ resource: field.resource, name: field.name, why: leniency });
 }
 
-function readKey({ resource, path, values, reasons }: Draft): string | undefined {
-  const key = keyText(resource, values[resource.key]);
+function readKey(draft: Draft): string | undefined {
+  const { resource, path, reasons } = draft;
+  const key = keyText(resource, draftValue(draft, resource.key));
   if (key === undefined) {
     if (!reasons.has(`${path}${resource.key} `))
       reasons.add(`${path === '' ? 'The record' : path.slice(0, -1)} has no ${resource.key}`);
@@ -249,10 +267,10 @@ function readKey({ resource, path, values, reasons }: Draft): string | undefined
  * a replica the child is quarantined, and the rest of the record is stored.
  */
 function readChildren(context: ParseContext, draft: Draft, key: string): Map<string, ParsedRecord[]> {
-  const { resource, path, values, reasons, dropped, lenient, refused } = draft;
+  const { resource, path, reasons, dropped, lenient, refused } = draft;
   const isReplica = context.settings.owner === 'replica';
   const children = new Map<string, ParsedRecord[]>();
-  const system = values.OriginatingSystemID;
+  const system = draftValue(draft, 'OriginatingSystemID');
   const holder = { resource, key, system: typeof system === 'string' ? system : undefined };
   for (const [{ name, target }, given] of draft.nested) {
     const childResource = context.dictionary.resources.get(target);

@@ -9,7 +9,7 @@ export interface ParsedRecord {
   readonly key: string;
   /** Values by field name, without nulls and empty collections. */
   readonly values: FieldValues;
-  /** The values as a list, if another thread has read the record: `values` then makes an object of them. */
+  /** The values as a list, if many records are read together: `values` then makes an object of them. */
   readonly listed?: ListedValues;
   /** Collections in the input by navigation name, including empty ones. They replace the stored collections. */
   readonly children: ReadonlyMap<string, readonly ParsedRecord[]>;
@@ -26,6 +26,50 @@ export interface ParsedRecord {
   /** What the thread that read the record has already prepared for its write. */
   readonly prepared?: Prepared;
 }
+
+/** A record whose values are a list. Few records are ever needed as an object of values, so it is made only on demand. */
+export class ListedRecord implements ParsedRecord {
+  readonly resource: Resource;
+  readonly key: string;
+  readonly listed: ListedValues;
+  readonly children: ParsedRecord['children'];
+  readonly onlyChildren: boolean;
+  readonly dropped: readonly DroppedField[];
+  readonly lenient: readonly LenientField[];
+  readonly refused: readonly RefusedMember[];
+  readonly origin: unknown;
+  readonly prepared?: Prepared;
+  #values: FieldValues | undefined;
+
+  constructor({
+    onlyChildren = false,
+    prepared,
+    ...record
+  }: Omit<ParsedRecord, 'values'> & { readonly listed: ListedValues }) {
+    this.resource = record.resource;
+    this.key = record.key;
+    this.listed = record.listed;
+    this.children = record.children;
+    this.onlyChildren = onlyChildren;
+    this.dropped = record.dropped;
+    this.lenient = record.lenient;
+    this.refused = record.refused;
+    this.origin = record.origin;
+    if (prepared !== undefined) this.prepared = prepared;
+  }
+
+  get values(): FieldValues {
+    this.#values ??= this.listed.toObject();
+    return this.#values;
+  }
+}
+
+/** The same record with other members. */
+export const withMembers = (
+  record: ParsedRecord,
+  members: Partial<Pick<ParsedRecord, 'children' | 'onlyChildren'>>,
+): ParsedRecord =>
+  record instanceof ListedRecord ? new ListedRecord({ ...record, ...members }) : { ...record, ...members };
 
 export interface Prepared {
   /** The hash of its content. */

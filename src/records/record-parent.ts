@@ -38,7 +38,9 @@ export function placeUnderParent(
     derived.push([parent.resourceField, holder?.resource.name ?? named]);
     derived.push([parent.keyField, holder?.key ?? key]);
   }
-  if (owner === 'replica' && holder !== undefined) for (const [name] of derived) delete values[name];
+  // Deleting members would make the object slow, and larger.
+  if (owner === 'replica' && holder !== undefined)
+    for (const [name, value] of derived) if (value !== undefined) values[name] = value;
   const reasons = setFromParent(values, derived, path);
   if (parent.kind === 'named' && isMediaOfListing(resource, values)) {
     const key = textOf(values[parent.keyField]);

@@ -48,8 +48,11 @@ export interface RowToPut {
 export const valueToStore = (
   { values, derived }: Pick<RowToPut, 'values' | 'derived'>,
   name: string,
-): FieldValue | undefined =>
-  derived?.[name] ?? (values instanceof ListedValues ? values.get(name) : values[name]);
+): FieldValue | undefined => derived?.[name] ?? valueIn(values, name);
+
+/** A value of a record. */
+export const valueIn = (values: FieldValues | ListedValues, name: string): FieldValue | undefined =>
+  values instanceof ListedValues ? values.get(name) : values[name];
 
 /**
  * The values of a record to be stored, in the order of some names.
@@ -100,10 +103,17 @@ export interface Tombstone {
   readonly deletedAt: string;
 }
 
+/** The positions of names in lists of values. Records of one page or group share them; a further name gets the next position. */
+export type Places = Map<string, number>;
+
+/** The positions of some names, and how many names had one when they were looked up. */
+interface Positions {
+  readonly of: number;
+  readonly list: Int32Array;
+}
+
 /** The positions of some names in the lists of many records, per array of names. A name without a position is not in the lists. */
-const positionsOf = memoizePerObject(
-  (_: ReadonlyMap<string, number>) => new WeakMap<readonly string[], Int32Array>(),
-);
+const positionsOf = memoizePerObject((_: Places) => new WeakMap<readonly string[], Positions>());
 
 const NOT_IN_LIST = -1;
 
@@ -112,16 +122,29 @@ const NOT_IN_LIST = -1;
  * of a hundred members would take as long as reading it from JSON, and more memory than its values.
  */
 export class ListedValues {
-  readonly #places: ReadonlyMap<string, number>;
-  readonly #list: readonly (FieldValue | undefined)[];
+  readonly #places: Places;
+  readonly #list: (FieldValue | undefined)[];
 
   /**
    * @param places the positions of the names in the list
    * @param list contains null or nothing where the record has no value
    */
-  constructor(places: ReadonlyMap<string, number>, list: readonly (FieldValue | undefined)[]) {
+  constructor(places: Places, list: (FieldValue | undefined)[] = new Array(places.size).fill(null)) {
     this.#places = places;
     this.#list = list;
+  }
+
+  set(name: string, value: FieldValue): void {
+    const { size } = this.#places;
+    const place = this.#places.getOrInsert(name, size);
+    // A list with gaps would be slow.
+    while (this.#list.length < place) this.#list.push(null);
+    this.#list[place] = value;
+  }
+
+  /** The names of its values. */
+  *names(): Iterable<string> {
+    for (const [name, place] of this.#places) if ((this.#list[place] ?? null) !== null) yield name;
   }
 
   get(name: string): FieldValue | undefined {
@@ -134,11 +157,15 @@ export class ListedValues {
    * @param names must be the same array for many records, so that each name is looked up once
    */
   inOrder(names: readonly string[]): (FieldValue | undefined)[] {
-    const places = positionsOf(this.#places).getOrInsertComputed(names, () =>
-      Int32Array.from(names, (name) => this.#places.get(name) ?? NOT_IN_LIST),
-    );
+    const known = positionsOf(this.#places);
+    let positions = known.get(names);
+    if (positions?.of !== this.#places.size) {
+      const list = Int32Array.from(names, (name) => this.#places.get(name) ?? NOT_IN_LIST);
+      positions = { of: this.#places.size, list };
+      known.set(names, positions);
+    }
     const values: (FieldValue | undefined)[] = [];
-    for (const place of places)
+    for (const place of positions.list)
       values.push(place === NOT_IN_LIST ? undefined : (this.#list[place] ?? undefined));
     return values;
   }

@@ -10,7 +10,7 @@ const TESTS = fileURLToPath(new URL('../', import.meta.url));
 /** The content of each process, by the name of its file in `test/`: folders, and single files. */
 export const TOGETHER = {
   /** Pure functions. */
-  pure: ['query', 'dictionary', 'demo'],
+  pure: ['query', 'dictionary', 'records', 'demo'],
   /** The responses of each interface. */
   interfaces: [
     'service/reso',

@@ -2,16 +2,16 @@
  * Serializes records for the transfer between threads. Values are lists in the order of a table of names, which takes a third of
  * the time of objects with members. As JSON in a buffer, they take no memory on the heap of V8 until they are needed.
  */
-import type { FieldValue, FieldValues, Resource } from '../../dictionary/index.ts';
-import type { DroppedField, ParsedRecord, Prepared } from '../../records/parsed-record.ts';
-import { ListedValues } from '../../records/rows.ts';
+import type { FieldValue, Resource } from '../../dictionary/index.ts';
+import { ListedRecord, type ParsedRecord, type Prepared } from '../../records/parsed-record.ts';
+import { ListedValues, type Places } from '../../records/rows.ts';
 import type { PreparedRecord } from '../../store/write/prepare.ts';
 import type { AdjustmentCounts, ReadRecords } from './read-records.ts';
 
 interface SentRecord {
   readonly key: string;
   /** The values, in the order of the names of the resource. */
-  readonly values: readonly (FieldValue | undefined)[];
+  readonly values: (FieldValue | undefined)[];
   /** The hash of the record; absent if the record has a field that is not in use. */
   readonly hash?: string | undefined;
   /** The length of all texts of the record in bytes, and of each text in characters; absent for a child, or if there is no hash. */
@@ -29,9 +29,6 @@ interface Sent extends AdjustmentCounts {
   /** The generation of the model with which the records were parsed. */
   readonly generation: number;
 }
-
-/** The positions of the names of a resource's values, in the order in which they first occurred. */
-type Places = Map<string, number>;
 
 /**
  * Records as bytes: their values as JSON, and their texts one after the other, because JSON would have to escape all of the quotes
@@ -117,41 +114,8 @@ function packRecord(
   };
 }
 
-/** A record that another thread has parsed. */
-class ListedRecord implements ParsedRecord {
-  readonly lenient = [];
-  readonly refused = [];
-  readonly origin = undefined;
-  readonly resource: Resource;
-  readonly key: string;
-  readonly listed: ListedValues;
-  readonly children: ReadonlyMap<string, readonly ParsedRecord[]>;
-  readonly dropped: readonly DroppedField[];
-  readonly prepared?: Prepared;
-  #values: FieldValues | undefined;
-
-  constructor(
-    resource: Resource,
-    { key, values, counts = [] }: SentRecord,
-    places: Places,
-    children: ReadonlyMap<string, readonly ParsedRecord[]>,
-    prepared: Prepared | undefined,
-  ) {
-    this.resource = resource;
-    this.key = key;
-    this.listed = new ListedValues(places, values);
-    this.children = children;
-    this.dropped = counts.map((name) => ({ resource: resource.name, name, value: undefined, why: 'count' }));
-    if (prepared !== undefined) this.prepared = prepared;
-  }
-
-  get values(): FieldValues {
-    this.#values ??= this.listed.toObject();
-    return this.#values;
-  }
-}
-
 const NO_CHILDREN: ParsedRecord['children'] = new Map();
+const NOTHING = [] as const;
 
 /** @param resource returns the resource with a name */
 export function unpackRecords(
@@ -180,13 +144,19 @@ export function unpackRecords(
     const children = sent.children?.map(
       ([navigation, target, records]) => [navigation, records.map((each) => unpacked(target, each))] as const,
     );
-    return new ListedRecord(
-      resource(of),
-      sent,
-      places.get(of) ?? new Map(),
-      children === undefined ? NO_CHILDREN : new Map(children),
-      preparedOf(sent),
-    );
+    const { key, values, counts = [] } = sent;
+    const prepared = preparedOf(sent);
+    return new ListedRecord({
+      resource: resource(of),
+      key,
+      listed: new ListedValues(places.get(of) ?? new Map(), values),
+      children: children === undefined ? NO_CHILDREN : new Map(children),
+      dropped: counts.map((name) => ({ resource: of, name, value: undefined, why: 'count' })),
+      lenient: NOTHING,
+      refused: NOTHING,
+      origin: undefined,
+      ...(prepared === undefined ? {} : { prepared }),
+    });
   };
   return {
     ...changed,

@@ -6,7 +6,13 @@ import type { StoreModel } from '../../compile/model.ts';
 import { type Dictionary, type Field, findNavigation, type Resource } from '../../dictionary/index.ts';
 import { isTooDeep, jsonOf, TOO_DEEP } from '../../records/nesting.ts';
 import { parseRecord } from '../../records/parse-record.ts';
-import { isStorableKey, type LenientField, type ParsedRecord } from '../../records/parsed-record.ts';
+import {
+  isStorableKey,
+  type LenientField,
+  type ParsedRecord,
+  withMembers,
+} from '../../records/parsed-record.ts';
+import type { Places } from '../../records/rows.ts';
 import { isUnsafeInteger } from '../../records/value.ts';
 import { isObject, type JsonObject } from '../../shared/json.ts';
 import { memoizePerObject } from '../../shared/memoize.ts';
@@ -41,6 +47,7 @@ interface Draft {
   readonly quarantine: QuarantineEntry[];
   readonly partial: { readonly key: string; readonly collection: string }[];
   readonly unknown: Map<string, UnknownField>;
+  readonly placesOf: (resource: Resource) => Places;
   /** Fields whose values were converted from another form than the dictionary's. */
   readonly lenient: Map<string, LenientField>;
 }
@@ -84,7 +91,9 @@ export async function readPage(
   { items, broken }: Pick<SourcePage, 'items' | 'broken'>,
 ) {
   const model = await store.model();
+  const places = new Map<string, Places>();
   const draft: Draft = {
+    placesOf: ({ name }) => places.getOrInsertComputed(name, () => new Map()),
     records: new Map(),
     remove: new Map(),
     quarantine: [],
@@ -126,7 +135,7 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
   }
   const { json, partial } = clean(item.json);
   const { dictionary, settings } = model;
-  const context = { dictionary, settings, isShallow: true };
+  const context = { dictionary, settings, isShallow: true, placesOf: draft.placesOf };
   const result = parseRecord(resource, stringifyGuessedTexts(resource, json, dictionary), context);
   if (!result.ok) {
     const name = typeof given === 'string' && !isStorableKey(given) ? nameOfPayload(given) : undefined;
@@ -152,9 +161,16 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
   for (const member of record.refused) put(member.resource, member.key, member.reasons, member.origin);
   for (const collection of partial) draft.partial.push({ key: record.key, collection });
   const records = draft.records.getOrInsertComputed(resource.name, () => new Map());
+  if (item.onlyChildren) {
+    if (draft.remove.get(resource.name)?.has(record.key) === true) return;
+    const whole = records.get(record.key) ?? withMembers(record, { onlyChildren: true });
+    const children = new Map([...whole.children, ...record.children]);
+    records.set(record.key, withMembers(whole, { children }));
+    return;
+  }
   draft.remove.get(resource.name)?.delete(record.key);
   records.delete(record.key); // the later record keeps its own place in the page
-  records.set(record.key, item.onlyChildren ? { ...record, onlyChildren: true } : record);
+  records.set(record.key, record);
 }
 
 /** @returns whether the dictionary has grown */

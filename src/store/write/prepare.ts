@@ -9,6 +9,7 @@ import {
 import { type ContentHasher, contentHash, contentHasher } from '../../records/content-hash.ts';
 import { COUNTED_RESOURCE, COUNTING_RESOURCE, countFieldOf, mediaKind } from '../../records/media.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { plainValues } from '../../records/rows.ts';
 import { timestampsOfNewRecord } from '../../records/timestamps.ts';
 
 /** A record prepared before the write lock is acquired. */
@@ -34,7 +35,7 @@ export function hasherOf(
 ): ContentHasher {
   const inUse = profile.since.get(resource.name);
   if (inUse !== undefined) return contentHasher(resource, owner, inUse);
-  return (values, system) => contentHash(resource, values, owner, system);
+  return (values, system) => contentHash(resource, plainValues(values), owner, system);
 }
 
 export function prepareRecord(record: ParsedRecord, model: StoreModel): PreparedRecord {
@@ -48,7 +49,7 @@ export function prepareRecord(record: ParsedRecord, model: StoreModel): Prepared
   }
   return {
     record,
-    hash: record.prepared?.hash ?? hasherOf(model, resource)(record.values),
+    hash: record.prepared?.hash ?? hasherOf(model, resource)(record.listed ?? record.values),
     kind: resource.name === 'Media' ? mediaKind(record.values) : null,
     children,
   };
@@ -69,13 +70,14 @@ export function newFieldsInUse(model: StoreModel, batch: readonly ParsedRecord[]
   };
   const collect = (record: ParsedRecord): void => {
     if (record.prepared?.generation === model.generation) return;
-    const { resource, values, children, dropped } = record;
+    const { resource, listed, children, dropped } = record;
     const known = model.profile.since.get(resource.name);
     addIfNew(resource, known, 'ModificationTimestamp');
     if (isAuthority)
-      for (const name of timestampsOfNewRecord(resource.fields, values)) addIfNew(resource, known, name);
-    for (const name of Object.keys(values)) addIfNew(resource, known, name);
-    if (isAuthority && areCountsNew) addNewCounts(resource.name, values, dropped);
+      for (const name of timestampsOfNewRecord(resource.fields, record.values))
+        addIfNew(resource, known, name);
+    for (const name of listed?.names() ?? Object.keys(record.values)) addIfNew(resource, known, name);
+    if (isAuthority && areCountsNew) addNewCounts(resource.name, record.values, dropped);
     for (const records of children.values()) records.forEach(collect);
   };
   const counting = model.dictionary.resources.get(COUNTING_RESOURCE);

@@ -8,7 +8,7 @@ import { type Intake, readPageDeclaringFields } from '../../../src/replica/copy/
 import type { ReplicaEvent } from '../../../src/replica/events.ts';
 import type { SourceItem } from '../../../src/replica/source/source.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { listing, member, photo } from '../../support/builders.ts';
+import { listing, member, photo, room } from '../../support/builders.ts';
 import type { Scope } from '../../support/engine.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { type Json, makeWorld } from '../../support/world.ts';
@@ -64,6 +64,65 @@ test('of two records with the same key the later one counts, at its own position
     [
       ['2', 200],
       ['1', 150],
+    ],
+  );
+});
+
+test('a record and its sub-data, which arrived separately, are one record', async (t) => {
+  const { take } = await taker(t);
+  const whole = (key: string, more: Json = {}): SourceItem => ({
+    resource: 'Property',
+    json: listing(key, { ListPrice: 100, ...more }),
+  });
+  const parts = (key: string, more: Json): SourceItem => ({
+    resource: 'Property',
+    json: { ListingKey: key, ...more },
+    onlyChildren: true,
+  });
+  const { records, remove } = await take(
+    whole('1', { Rooms: [room('r1')] }),
+    whole('2'),
+    whole('gone', { MlgCanView: false }),
+    parts('1', { Media: [photo('p1')] }),
+    parts('3', { Media: [photo('p3')] }),
+    parts('gone', { Media: [photo('p4')] }),
+  );
+  assert.deepEqual(
+    records[0]?.records.map(({ key, values, children, onlyChildren }) => [
+      key,
+      values.ListPrice,
+      onlyChildren === true,
+      [...children].map(([name, members]) => [name, members.map((member) => member.key)]),
+    ]),
+    [
+      [
+        '1',
+        100,
+        false,
+        [
+          ['Rooms', ['r1']],
+          ['Media', ['p1']],
+        ],
+      ],
+      ['2', 100, false, []],
+      ['3', undefined, true, [['Media', ['p3']]]],
+    ],
+  );
+  assert.deepEqual(remove, [{ resource: 'Property', keys: ['gone'] }]);
+});
+
+test('records of a page with different fields keep their own values', async (t) => {
+  const { take } = await taker(t);
+  const [one, other] = [
+    { ListPrice: 1, City: 'Bend' },
+    { PostalCode: '97701', YearBuilt: 1990 },
+  ];
+  const intake = await take({ ListingKey: '1', ...one }, { ListingKey: '2', ...other });
+  assert.deepEqual(
+    stored(intake).map(([, , values]) => values),
+    [
+      { ListingKey: '1', ...one },
+      { ListingKey: '2', ...other },
     ],
   );
 });

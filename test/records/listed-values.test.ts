@@ -1,0 +1,34 @@
+/** Values of records as lists, whose positions the records of a page share. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { standardDictionary } from '../../src/dictionary/index.ts';
+import { contentHasher } from '../../src/records/content-hash.ts';
+import { ListedValues, type Places } from '../../src/records/rows.ts';
+
+test('records that share positions have their own values, also after a further name has a position', () => {
+  const places: Places = new Map();
+  const names = ['City', 'ListPrice', 'PostalCode'];
+  const one = new ListedValues(places);
+  one.set('ListPrice', 1);
+  assert.deepEqual(one.inOrder(names), [undefined, 1, undefined]);
+  const other = new ListedValues(places);
+  other.set('PostalCode', '97701');
+  other.set('City', 'Bend');
+  assert.deepEqual(other.inOrder(names), ['Bend', undefined, '97701']);
+  assert.deepEqual(one.inOrder(names), [undefined, 1, undefined]);
+  assert.deepEqual([...one.names()], ['ListPrice']);
+  assert.deepEqual([...other.names()], ['PostalCode', 'City']);
+  assert.deepEqual(other.toObject(), { PostalCode: '97701', City: 'Bend' });
+  assert.equal(one.get('City'), undefined);
+});
+
+test('a list has the same hash as an object of its values', () => {
+  const resource = standardDictionary().resources.get('Property');
+  assert.ok(resource);
+  const values = { PostalCode: '97701', ListingKey: '1', ListPrice: 250_000, Appliances: ['Oven', 'Range'] };
+  const listed = new ListedValues(new Map());
+  for (const [name, value] of Object.entries(values)) listed.set(name, value);
+  const hash = contentHasher(resource, 'replica', new Map(Object.keys(values).map((name) => [name, 1])));
+  assert.equal(hash(listed), hash(values));
+  assert.notEqual(hash(listed), hash({ ...values, ListPrice: 1 }));
+});
