@@ -7,13 +7,16 @@ import { DAY, SECOND, testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
 import { pick } from '../support/world.ts';
 import { change, keyOf, keysUpTo, listings, people, take } from './support/feed.ts';
-import { json } from './support/loopback.ts';
-import { agent, failure, nativeServer } from './support/native-server.ts';
+import { json, type Seen } from './support/loopback.ts';
+import { agent, failure, type NativeServer, nativeServer } from './support/native-server.ts';
 import { metadataOf, odataServer } from './support/odata-server.ts';
 import { platFeed, withFaults } from './support/plat-source.ts';
 import { makeReplica, type TestReplica } from './support/replica.ts';
 
 const HOUR = 3600 * SECOND;
+/** Whether a native request is for the sub-data of listings by their keys. */
+const isSubData = ({ query }: Pick<Seen, 'query'>): boolean =>
+  query.get('_filter')?.startsWith('ListingKey') === true;
 const NO_PEOPLE = { Member: [], Office: [] };
 const KINDS = ['reso', 'native'] as const;
 
@@ -556,7 +559,7 @@ describe('TRAP 10: a smaller page size does not change the position', () => {
 });
 
 describe('TRAP 11: during the native initial download only _limit, _skiptoken and _select are sent', () => {
-  test('sub-data is requested separately after the download, and is complete', async (t) => {
+  test('sub-data is requested separately for each page, and is complete', async (t) => {
     const feed = await platFeed(t);
     await feed.write(
       'Property',
@@ -574,11 +577,10 @@ describe('TRAP 11: during the native initial download only _limit, _skiptoken an
     );
     assert.deepEqual(
       list.filter((url) => url.includes('_filter')),
-      [
-        `listings?_limit=5&_filter=ListingKey Eq ${keysUpTo(5)
-          .map((key) => `'${key}'`)
-          .join(',')}&_select=ListingKey&_expand=${expansions}`,
-      ],
+      [keysUpTo(2), keysUpTo(2, 3), keysUpTo(1, 5)].map((keys) => {
+        const named = keys.map((key) => `'${key}'`).join(',');
+        return `listings?_limit=${keys.length}&_filter=ListingKey Eq ${named}&_select=ListingKey&_expand=${expansions}`;
+      }),
     );
     assert.deepEqual(
       await replica.keys('Media'),
@@ -600,6 +602,9 @@ describe('TRAP 11: sub-data in batches', () => {
     const resources = ['Property'];
     const replica = await makeReplica(t, { from: server.root, interface: 'native', clock, resources });
     await replica.replicate();
+    // These pages are too small for a request for each: their sub-data is requested after the download.
+    const isDownload = ({ query }: Seen): boolean => query.has('_skiptoken') && !query.has('_select');
+    assert.ok(server.seen.findIndex(isSubData) > server.seen.findLastIndex(isDownload));
     assert.deepEqual(await replica.keys('Property'), keysUpTo(10));
     assert.deepEqual((await replica.keys('Media')).length, 10);
     assert.deepEqual(
@@ -613,46 +618,75 @@ describe('TRAP 11: sub-data that arrived before a failure', () => {
   const photos = (number: number) => ({
     Photos: [{ Id: `p${keyOf(number)}`, Uri800: 'https://img.example/1' }],
   });
-  const isSubData = ({ query }: { readonly query: URLSearchParams }): boolean =>
-    query.get('_filter')?.startsWith('ListingKey') === true;
+  const refused = () => failure(400, 400, 'Not all at once');
   const scene = async (scope: Scope) => {
     const clock = testClock();
     const server = await nativeServer(scope, clock, listings(450, clock, photos));
     const from = { from: server.root, interface: 'native', resources: ['Property'] } as const;
-    return { server, replica: await makeReplica(scope, { ...from, clock }) };
+    const replica = await makeReplica(scope, { ...from, clock });
+    const isDownload = (): boolean => !replica.reported('step').some(({ step }) => step === 'sub-data');
+    return { server, replica, isDownload };
   };
+  /** The keys of the requests for sub-data. */
+  const asked = (server: NativeServer): string[][] =>
+    server.seen.filter(isSubData).map(({ query }) => query.get('_filter')?.match(/\d+/g) ?? []);
   const stored = (replica: TestReplica): number[] =>
     replica.reported('page').flatMap(({ step, rows }) => (step === 'sub-data' ? [rows] : []));
+  const photosUpTo = (count: number): string[] => keysUpTo(count).map((key) => `p${key}`);
 
-  test('answers are stored together, in one transaction', async (t) => {
+  test('a page is stored with its sub-data, in one transaction', async (t) => {
     const { server, replica } = await scene(t);
     await replica.replicate();
-    assert.equal(server.seen.filter(isSubData).length, 3);
+    assert.deepEqual(
+      asked(server).map(({ length }) => length),
+      [50, 200, 150, 50],
+    );
+    // The first page has few listings, and its sub-data is requested at the end.
+    assert.deepEqual(stored(replica), [50]);
+    assert.deepEqual(await replica.keys('Media'), photosUpTo(450));
+  });
+
+  test('responses after the download are stored together, in one transaction', async (t) => {
+    const { server, replica, isDownload } = await scene(t);
+    server.intercept = (seen) => (isSubData(seen) && isDownload() ? refused() : undefined);
+    await replica.replicate();
+    assert.deepEqual(
+      asked(server).map(({ length }) => length),
+      [50, 50, 200, 200],
+    );
     assert.deepEqual(stored(replica), [450]);
-    assert.equal((await replica.keys('Media')).length, 450);
+    assert.deepEqual(await replica.keys('Media'), photosUpTo(450));
+  });
+
+  test('what a page lacks because a request failed is requested after the download, and nothing else', async (t) => {
+    const { server, replica, isDownload } = await scene(t);
+    server.intercept = (seen) =>
+      isSubData(seen) && isDownload() && asked(server).length > 1 ? refused() : undefined;
+    await replica.replicate();
+    const [first = [], failed = [], ...after] = asked(server);
+    assert.deepEqual(failed, keysUpTo(200, 51 + first.length));
+    assert.deepEqual(
+      after.flat().toSorted(),
+      keysUpTo(450).filter((key) => !first.includes(key)),
+    );
+    assert.deepEqual(await replica.keys('Media'), photosUpTo(450));
   });
 
   test('they are stored although a later answer fails, and are not requested again', async (t) => {
-    const { server, replica } = await scene(t);
-    const asked = (): string[] =>
-      server.seen.filter(isSubData).map(({ query }) => query.get('_filter') ?? '');
-    server.intercept = (seen) =>
-      isSubData(seen) && asked().length > 2 ? failure(503, 503, 'Not now') : undefined;
+    const { server, replica, isDownload } = await scene(t);
+    server.intercept = (seen) => {
+      if (!isSubData(seen)) return undefined;
+      if (isDownload()) return refused();
+      return asked(server).length > 3 ? failure(503, 503, 'Not now') : undefined;
+    };
     await assert.rejects(replica.replicate(), { name: 'RequestFailure' });
     assert.deepEqual(stored(replica), [250]);
-    assert.deepEqual(
-      await replica.keys('Media'),
-      keysUpTo(250).map((key) => `p${key}`),
-    );
-    const before = asked().length;
+    assert.deepEqual(await replica.keys('Media'), photosUpTo(250));
+    const before = asked(server).length;
     server.intercept = () => undefined;
     await replica.replicate();
-    assert.equal((await replica.keys('Media')).length, 450);
-    const again = asked().slice(before);
-    assert.deepEqual(
-      again.flatMap((filter) => filter.match(/\d+/g) ?? []),
-      keysUpTo(200, 251),
-    );
+    assert.deepEqual(await replica.keys('Media'), photosUpTo(450));
+    assert.deepEqual(asked(server).slice(before).flat(), keysUpTo(200, 251));
   });
 });
 

@@ -292,6 +292,11 @@ export interface Source {
   ): Promise<SourcePage>;
   /** Requests collections of listings separately from the listings. */
   children(keys: readonly string[], collections: readonly string[], attempts?: number): Promise<SourcePage>;
+  /**
+   * Requests all collections of many listings, at most `someAtOnce`, in as few requests as possible. Absent for a source that may need
+   * a request for each of them. @returns undefined if this source needs one
+   */
+  childrenOfMany?(keys: readonly string[], attempts?: number): Promise<SourcePage | undefined>;
   /** Absent if the source returns no digests. */
   readonly ranges?: SourceRanges;
   /** The methods by which the source may report its changes, the best first. Only a request shows whether it does. */

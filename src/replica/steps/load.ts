@@ -6,9 +6,11 @@
 import { timestampFrom } from '../../dictionary/index.ts';
 import { dueAt } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
-import { changedChildren, reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
+import { changedChildren, quarantinedChildren, reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
+import { CHILDREN } from '../copy/quarantine-entry.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
+import { childrenRequester, withoutChildren } from '../copy/with-children.ts';
 import { isDirectFailure, isUnsupported, RequestFailure, RowsMoved, stopped } from '../http/failure.ts';
 import { isDownloaded, type LoadEvent, lowerTotal, type WalkEnd } from '../machine/states.ts';
 import { type PageRequest, type SourcePage, type Walk, windowEdges } from '../source/source.ts';
@@ -71,8 +73,9 @@ async function walk(copy: Copy, resource: string): Promise<void> {
   const { checkpoint, feed, sizeOf, report } = copy;
   const begun = checkpoint.load(resource);
   if (begun.kind !== 'initial') return;
-  const fetch = (request: PageRequest) => feed.page(resource, { kind: 'all' }, request);
   const apart = reasonsToFetchSeparately(feed.capabilities, resource);
+  const extended = apart.includes(CHILDREN) ? childrenRequester(copy) : withoutChildren;
+  const fetch = async (request: PageRequest) => extended(await feed.page(resource, { kind: 'all' }, request));
   const known = () => checkpoint.knownKeys(resource);
   const notesOf = await notesOfPages(copy, resource);
   let done = begun.rows;
@@ -91,14 +94,26 @@ async function walk(copy: Copy, resource: string): Promise<void> {
       : next === undefined
         ? { kind: 'end', fills: apart.length > 0, rows }
         : { kind: 'page', next, rows, total };
-    // Sub-resources that do not arrive with their listings are requested separately.
-    const keys = page.keys.map(({ key }) => key);
-    const want = apart.map((why) => ({ resource, keys, why }));
-    const { delta } = page;
+    const { delta, children, completed } = page;
     const links = delta === undefined ? {} : { walked: { ...checkpoint.get('walked'), [resource]: delta } };
-    await storePage(copy, page, () => {
+    const whole = {
+      items: [...page.items, ...children.items],
+      broken: [...page.broken, ...children.broken],
+      keys: page.keys,
+    };
+    await storePage(copy, whole, () => {
       const { state, ...notes } = notesOf(page);
-      return { want, ...notes, state: { ...state, ...links }, load: { resource, event } };
+      // The other sub-resources are requested separately.
+      const has = new Set(completed);
+      const keys = page.keys.flatMap(({ key }) => (has.has(key) ? [] : [key]));
+      return {
+        want: apart.map((why) => ({ resource, keys, why })),
+        got: [{ resource, keys: completed, why: CHILDREN }],
+        release: [{ resource, keys: quarantinedChildren(copy, resource, completed) }],
+        ...notes,
+        state: { ...state, ...links },
+        load: { resource, event },
+      };
     });
     done += rows;
     report({ kind: 'page', resource, step: 'initial', rows, done, total });

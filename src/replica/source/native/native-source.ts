@@ -161,6 +161,11 @@ export function nativeSource(options: NativeSourceOptions): Source {
     return { ...page, keys: keysOf(resource, answer.results) };
   }
 
+  async function children(keys: readonly string[], attempts?: number): Promise<SourcePage> {
+    const answer = await listingsOf(keys, [SELECT_KEY, expand], attempts, undefined, partsOf);
+    return pageOf('Property', answer, 'children');
+  }
+
   return {
     capabilities,
     foreignFields: options.foreignFields,
@@ -196,10 +201,11 @@ export function nativeSource(options: NativeSourceOptions): Source {
       if (resource !== 'Property') return pageOf(ACCOUNTS, await byPath(ACCOUNTS, keys, [], attempts));
       return pageOf(resource, await listingsOf(keys, [expand], attempts, distinct));
     },
-    async children(keys, _collections, attempts) {
-      const query = [SELECT_KEY, expand];
-      const answer = await listingsOf(keys, query, attempts, undefined, partsOf);
-      return pageOf('Property', answer, 'children');
+    children: (keys, _collections, attempts) => children(keys, attempts),
+    async childrenOfMany(keys, attempts) {
+      // A single listing does not show whether the source filters by keys.
+      const isPossible = filtersByKey ?? keys.length > 1;
+      return isPossible && !keys.some(isUnwritable) ? children(keys, attempts) : undefined;
     },
     changeFeeds: capabilities.isPlat ? [eventFeed(client, root)] : [],
   };
@@ -378,8 +384,11 @@ export function readResults(answer: SourceResponse): NativeResponse {
 /** A character literal of the native language: a backslash escapes a quote, and is an ordinary character everywhere else. */
 const quoted = (key: string): string => `'${key.replaceAll("'", "\\'")}'`;
 
-/** Whether a key contains a backslash: before a quote, or at the end, it cannot be written in a literal. */
-const isUnwritable = (key: string): boolean => key.includes('\\');
+/**
+ * Whether a literal cannot express a key: a backslash before a quote, or at the end, cannot be written, and `*` and `?` are wildcards,
+ * which select other listings as well.
+ */
+const isUnwritable = (key: string): boolean => /[\\*?]/.test(key);
 
 function encodeParameter(parameter: string): string {
   const [name = '', value = ''] = parameter.split(/=(.*)/s, 2);
