@@ -17,7 +17,7 @@ export const threadHeap = (): Heap | undefined => {
 };
 
 /** The number of bytes in use up to which nothing is collected. */
-const SMALL = 50_000_000;
+const SMALL = 45_000_000;
 /** The ratio of bytes in use to the bytes that were alive after the last collection, above which garbage is collected. */
 const GROWTH = 1.5;
 
