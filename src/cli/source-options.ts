@@ -131,6 +131,7 @@ export interface SourceSettings {
   readonly pageSize: number;
   readonly windowField?: string;
   readonly alsoWindow?: string | readonly string[];
+  readonly filter?: string;
 }
 
 export function addSourceOptions(command: Command): Command {
@@ -143,6 +144,7 @@ export function addSourceOptions(command: Command): Command {
     option('--resources <names>', 'resources of the copy, separated by commas').default(
       DEFAULT_RESOURCES.join(','),
     ),
+    option('--filter <filter>', 'OData filter that all copied records meet, if the source requires one'),
     option('--custom-fields', 'request custom fields from the native interface'),
     option('--page-size <rows>', 'maximum page size').argParser(wholeNumber(1, 100_000)).default(1000),
     option(
@@ -168,12 +170,13 @@ const parseList = (given: string | readonly string[]): string[] =>
 /** Converts the options of a command to those of the replicator. @throws PlatError `usage` */
 export async function sourceOptions(command: Command) {
   const settings: SourceSettings = command.opts();
-  const { from, source, customFields, pageSize, windowField, alsoWindow } = settings;
+  const { from, source, filter, customFields, pageSize, windowField, alsoWindow } = settings;
   return {
     from,
     interface: settings.interface,
     token: await requiredTokens(command),
     resources: parseList(settings.resources),
+    filter: filter === '' ? undefined : filter,
     customFields: customFields === true,
     pageSize,
     source,

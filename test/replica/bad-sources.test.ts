@@ -57,9 +57,9 @@ test('HTML in place of JSON: after all attempts the error quotes it, stored page
     replica.replicate(),
     failed(
       'transient',
-      `${server.root}Property?$skiptoken=8 did not respond with JSON but with text/html: "<html>Down for maintenance</html>"`.replace(
-        '?$skiptoken=8',
-        '?%24top=1000&%24skiptoken=8',
+      `${server.root}Property?$skiptoken=8.0 did not respond with JSON but with text/html: "<html>Down for maintenance</html>"`.replace(
+        '?$skiptoken=8.0',
+        '?%24top=1000&%24skiptoken=8.0',
       ),
     ),
   );

@@ -33,7 +33,7 @@ const isDownload = (seen: Seen): boolean => isPage(seen) && !seen.query.has('$se
 /** The second page, as if it were the last one of a walk: it has no link. */
 const cutShort = ({ records }: ODataServer): Reply =>
   json({ '@odata.count': 12, value: (records.get('Property') ?? []).slice(4, 8) });
-const isSecond = ({ query }: Seen): boolean => query.get('$skiptoken') === '4';
+const isSecond = ({ query }: Seen): boolean => query.get('$skiptoken') === '4.0';
 
 const walks = ({ server }: Scene, is: (seen: Seen) => boolean): number =>
   server.seen.filter((seen) => is(seen) && !seen.query.has('$skiptoken') && !seen.query.has('$skip')).length;

@@ -69,7 +69,7 @@ test('a page that is requested ahead is aborted when the run that requested it f
   let isFirst = true;
   const { replica } = await world(t, 20, (transport) => async (request) => {
     const { signal } = request;
-    if (!isFirst || new URL(request.url).searchParams.get('$skiptoken') !== '4')
+    if (!isFirst || new URL(request.url).searchParams.get('$skiptoken') !== '4.0')
       return await transport(request);
     asked.resolve(signal);
     await Promise.race([once(signal, 'abort'), failed.promise]);

@@ -24,6 +24,8 @@ export interface ReplicateOptions {
   readonly source?: string;
   /** Default: Property, and Member and Office as far as the source has them. */
   readonly resources?: readonly string[] | undefined;
+  /** An OData filter that every copied record has to meet; only over the RESO interface. */
+  readonly filter?: string | undefined;
   /** One step only, whether it is due or not. */
   readonly step?: 'initial' | 'update' | 'purge';
   /** Reads everything again first, for a copy in which verify found differences. */

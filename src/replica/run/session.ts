@@ -116,12 +116,17 @@ async function discover(
   dictionary: Dictionary,
   client: SourceClient,
 ): Promise<Discovered> {
-  const { windowField, customFields = false, resources = DEFAULT_RESOURCES } = options;
+  const { windowField, filter, customFields = false, resources = DEFAULT_RESOURCES } = options;
+  if (filter !== undefined && options.interface === 'native') {
+    throw platError('usage', {
+      reason: '--filter is an OData filter, which the native interface does not take.',
+    });
+  }
   mustBeCopyable(resources, dictionary);
   const root = rootOf(options.from).href;
   // Many sources have no agents or offices, but resources that the user has named are required.
   const mayLack = options.resources === undefined ? OPTIONAL_RESOURCES : [];
-  const common = { client, root, dictionary, resources, windowField, mayLack };
+  const common = { client, root, dictionary, resources, windowField, filter, mayLack };
   return options.interface === 'reso'
     ? discoverReso({
         ...common,
@@ -298,8 +303,9 @@ export async function querySource<T>(
     windowField = known.windowField,
     resources = known.resources.flatMap(resourcesIn),
     customFields = known.expansions.includes('CustomFields'),
+    filter = known.filter,
   } = options;
-  const given = sessionOf({ ...options, windowField, resources, customFields }, environment);
+  const given = sessionOf({ ...options, windowField, resources, customFields, filter }, environment);
   using scope = scopedSignal(given.signal);
   const session = { ...given, signal: scope.signal };
   const { signal, onEvent: report, alsoWindow = [] } = session;

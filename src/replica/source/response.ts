@@ -15,6 +15,8 @@ export interface DiscoveryOptions {
   readonly root: string;
   readonly dictionary: Dictionary;
   readonly resources: readonly string[];
+  /** The OData filter that every copied record meets; undefined: all records that the source shows. */
+  readonly filter: string | undefined;
   /** The window field; undefined: the source's own timestamp if it has one, otherwise ModificationTimestamp. */
   readonly windowField: string | undefined;
   /** The resources that the source may lack. It is an error if it lacks another one. */
@@ -194,11 +196,14 @@ export const fingerprintsOf = ({ text, fields, view, epoch }: SourceFacts): Sour
 
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
-/** A record whose collections were not requested: an empty list in it means nothing, and must not delete stored members. */
-export function withoutEmptyLists(json: JsonObject): JsonObject {
+/**
+ * A record whose collections were not requested: an empty list in it means nothing, and must not delete stored members.
+ * @param given names of collections that the source returns in any case, empty or not
+ */
+export function withoutEmptyLists(json: JsonObject, given: readonly string[] = []): JsonObject {
   const isEmpty = (name: string): boolean => {
     const value = json[name];
-    return Array.isArray(value) && value.length === 0;
+    return Array.isArray(value) && value.length === 0 && !given.includes(name);
   };
   if (!Object.keys(json).some(isEmpty)) return json;
   return Object.fromEntries(Object.entries(json).filter(([name]) => !isEmpty(name)));

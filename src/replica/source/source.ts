@@ -33,9 +33,9 @@ export const POSITION = kinds({
   link: object({ url: text, skip: optional(number), end: optional(number) }),
   /** `after`: the keys of the rows in the overlap, with which the page begins unless rows have moved. */
   skip: object({ skip: number, after: optional(listOf(text)) }),
-  /** The rows after a key, in the order of keys. */
-  key: object({ key: text }),
   token: object({ token: text }),
+  /** The records whose keys follow this key, in the order of keys. `skip`: the number of rows before the page. */
+  key: object({ key: text, skip: number }),
 });
 export type WalkPosition = Shaped<typeof POSITION>;
 
@@ -139,12 +139,18 @@ export const CAPABILITIES = object({
   children: oneOf('expanded', 'per-listing', 'none'),
   /** The collections of a listing, by the names that the source uses. */
   expansions: listOf(text),
+  /** Whether the collections arrive with the listings although no request names them. */
+  unasked: optional(flag),
   /** The window field of listings. */
   windowField: text,
   /** Whether the source pages by links, tokens or keys. Otherwise, it pages by offset, which can miss rows. */
   pagesByLink: flag,
-  /** `key`: it returns no links and supports no offsets, but filters and sorts by keys. `none`: nor that. */
-  pagesInstead: optional(oneOf('key', 'none')),
+  /** The resources of a source that pages by offset whose records can be read in the order of their keys instead. */
+  keyed: optional(listOf(text)),
+  /** Whether it returns no next links, and ignores or rejects `$skip`. */
+  lacksOffsets: optional(flag),
+  /** The OData filter that every copied record meets. */
+  filter: optional(text),
   counts: flag,
   /** Whether many keys may be requested in one request. */
   asksForMany: flag,
@@ -164,6 +170,10 @@ export const CAPABILITIES = object({
   lacking: optional(listOf(text)),
 });
 export type Capabilities = Shaped<typeof CAPABILITIES>;
+
+/** Whether a walk through a collection misses no record even if records are deleted meanwhile. */
+export const pagesReliably = ({ pagesByLink, keyed = [] }: Capabilities, collection: string): boolean =>
+  collection !== ACCOUNTS && (pagesByLink || keyed.includes(collection));
 
 /** Whether listings contain custom fields only if the request expands them (specification 4.3, rule 4). */
 export const expandsCustomFields = ({ expansions }: Capabilities): boolean =>
@@ -336,11 +346,16 @@ const RECORDS: Readonly<Record<'path' | 'filter' | 'none', readonly string[]>> =
   none: ['returns no single records, so a record that becomes visible with an old timestamp is not fetched'],
 };
 
-/** Descriptions of how a source pages that returns no links and supports no offsets. */
-const PAGES_INSTEAD = {
-  key: 'pages by filters on the key, because it returns no next links and ignores or rejects $skip',
-  none: 'does not page, so no collection may have more records than a page',
-} as const;
+function describePaging(capabilities: Capabilities): string {
+  const { pagesByLink, lacksOffsets, resources } = capabilities;
+  if (pagesByLink) return 'pages by link or token';
+  const others = resources.filter((name) => !pagesReliably(capabilities, name));
+  if (others.length === 0) return 'pages by filters on the key, instead of by offset';
+  const of = others.length === resources.length ? '' : ` of ${others.join(', ')}`;
+  return lacksOffsets === true
+    ? `does not page, so no collection${of} may have more records than a page`
+    : `pages by offset, so sweeps${of} are repeated until two agree`;
+}
 
 export function describeCapabilities(capabilities: Capabilities): string[] {
   const {
@@ -348,9 +363,8 @@ export function describeCapabilities(capabilities: Capabilities): string[] {
     children,
     expansions,
     windowField,
-    pagesByLink,
-    pagesInstead,
     counts,
+    filter,
     resources,
     byKey = 'path',
     lacking = [],
@@ -363,12 +377,9 @@ export function describeCapabilities(capabilities: Capabilities): string[] {
   return [
     isPlat ? 'a plat service' : 'a service of another kind',
     `copies ${resources.join(', ')}`,
+    ...(filter === undefined ? [] : [`copies only records with ${filter}`]),
     ...(lacking.length === 0 ? [] : [`has no ${lacking.join(', ')}`]),
-    pagesInstead !== undefined
-      ? PAGES_INSTEAD[pagesInstead]
-      : pagesByLink
-        ? 'pages by link or token'
-        : 'pages by offset, so sweeps are repeated until two agree',
+    describePaging(capabilities),
     counts ? 'returns the number of its records' : 'does not return the number of its records',
     ...RECORDS[byKey],
     ways[children],

@@ -19,7 +19,14 @@ import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import type { ReplicaEvent } from '../events.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { lowerTotal, type SweepEvent } from '../machine/states.ts';
-import { ACCOUNTS, type KeyPage, type PageRequest, resourcesIn, type SourcePage } from '../source/source.ts';
+import {
+  ACCOUNTS,
+  type KeyPage,
+  type PageRequest,
+  pagesReliably,
+  resourcesIn,
+  type SourcePage,
+} from '../source/source.ts';
 import { fetchPending } from './fetch-pending.ts';
 import { shortfallOf, shortfallReason } from './load.ts';
 
@@ -156,7 +163,7 @@ function eventOf(
   const announced = collection === ACCOUNTS ? undefined : lowerTotal(state.total, total);
   const missed = shortfallOf(state.keys + keys, announced);
   const end: SweepEvent = { kind: 'end', keys };
-  if (feed.capabilities.pagesByLink && collection !== ACCOUNTS && missed === undefined) return { event: end };
+  if (pagesReliably(feed.capabilities, collection) && missed === undefined) return { event: end };
   const common = { resource: collection, step: 'sweep' } as const;
   if (state.previous === digest) {
     return { event: end, ...(missed === undefined ? {} : { also: { kind: 'short', ...common, ...missed } }) };

@@ -13,6 +13,7 @@ import {
   ACCOUNTS,
   type KeyPage,
   type PageRequest,
+  pagesReliably,
   resourcesIn,
   type SourcePage,
   type SourceRanges,
@@ -166,7 +167,7 @@ async function findMissedKeys(
 ): Promise<void> {
   const { feed, sizeOf } = copy;
   const fetch = (request: PageRequest): Promise<KeyPage> => feed.keys(collection, request);
-  let isNew = isShort || !feed.capabilities.pagesByLink || collection === ACCOUNTS;
+  let isNew = isShort || !pagesReliably(feed.capabilities, collection);
   for (let walks = 0; isNew && walks < MORE_WALKS; walks++) {
     isNew = false;
     for await (const page of pagesFrom(fetch, undefined, sizeOf(collection))) {

@@ -13,14 +13,18 @@ const KEYS: Readonly<Record<string, string>> = {
 const COLLECTIONS = ['Media', 'Rooms', 'Room', 'Unit', 'UnitTypes', 'OpenHouse', 'OpenHouses'];
 
 /** The `$top` values with which the consumer discovers what a source can do. */
-export const PROBES: ReadonlySet<string | null> = new Set(['1', '5']);
+export const PROBES: ReadonlySet<string | null> = new Set(['1', '5', '20', '30']);
 
 /** What the server can do and how it does it. A test may change all of it while the server runs. */
 export interface Traits {
-  /** Form of its links to the next page: absolute, with an offset, relative, its query alone, with another host or path, or none. */
+  /**
+   * Form of its links to the next page: absolute, with an offset, with an offset as their token, relative, its query alone, with
+   * another host or path, or none.
+   */
   links:
     | 'absolute'
     | 'offset'
+    | 'offset-token'
     | 'relative'
     | 'query'
     | 'none'
@@ -30,10 +34,12 @@ export interface Traits {
   /** Its largest page. */
   page: number;
   counts: boolean;
-  /** Whether it supports `$skip`, `$orderby` with the key, and filters by `gt` on the key. */
-  skips: boolean | 'ignored';
+  /** Whether it supports `$skip`, or the largest one that it accepts; `$orderby` with the key; and filters by `gt` on the key. */
+  skips: boolean | 'ignored' | number;
   sorts: boolean;
   comparesKeys: boolean;
+  /** A condition that `$filter` has to contain. */
+  requires: string | undefined;
   /** The collections that it expands; any other one is an error. */
   expands: readonly string[];
   /** Whether `/Property('key')/Media` works. */
@@ -70,6 +76,7 @@ export async function odataServer(
     skips: true,
     sorts: false,
     comparesKeys: true,
+    requires: undefined,
     expands: [],
     paths: false,
     metadata: undefined,
@@ -139,8 +146,14 @@ function collection(server: ODataServer, seen: Seen, resource: string, list: rea
   if (expansions.some((name) => !traits.expands.includes(name))) return fault(400, 'Cannot expand');
   if (query.has('$count') && !traits.counts) return fault(400, 'Cannot count');
   if (query.has('$skip') && traits.skips === false) return fault(400, 'Cannot skip');
+  if (Number(query.get('$skip') ?? 0) > Number(traits.skips === true ? Infinity : traits.skips))
+    return fault(400, 'Cannot skip so many');
   if (query.has('$orderby') && !traits.sorts) return fault(400, 'Cannot sort');
-  const terms = termsOf(query.get('$filter'));
+  const filter = query.get('$filter');
+  const { requires } = traits;
+  if (requires !== undefined && !filter?.split(' and ').includes(requires))
+    return fault(400, `Filter by ${requires}`);
+  const terms = termsOf(filter);
   const keyField = KEYS[resource] ?? '';
   const isByKey = query.get('$filter')?.includes(`${keyField} gt `) === true;
   if (terms === undefined || (isByKey && !traits.comparesKeys)) return fault(400, 'Cannot filter so');
@@ -152,7 +165,7 @@ function collection(server: ODataServer, seen: Seen, resource: string, list: rea
   const after = query.get('$skiptoken');
   const from =
     after === null
-      ? matching.slice(traits.skips === true ? Number(query.get('$skip') ?? 0) : 0)
+      ? matching.slice(traits.skips === 'ignored' ? 0 : Number(query.get('$skip') ?? 0))
       : matching.slice(Number(after));
   const begin = matching.length - from.length;
   const { rows, left } = pageSize(seen, traits, from.length);
@@ -198,7 +211,9 @@ function linkTo(server: ODataServer, { path, query }: Seen, place: number, left:
   if (links === 'none') return undefined;
   const next = new URLSearchParams(query);
   next.delete('$skip');
-  next.set(links === 'offset' ? '$skip' : '$skiptoken', String(place));
+  // Any other token is opaque, although this server can read it as a number.
+  const token = links === 'offset' || links === 'offset-token' ? `${place}` : `${place}.0`;
+  next.set(links === 'offset' ? '$skip' : '$skiptoken', token);
   if (top === 'total' && query.has('$top')) next.set('$top', String(left));
   const target = `${path.replace('/odata/', '')}?${next}`;
   if (links === 'relative') return target;

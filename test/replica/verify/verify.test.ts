@@ -554,12 +554,12 @@ test('links that form a cycle end a verification as a failure of the source', as
   const resources = ['Property'];
   const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
   await replica.replicate();
-  const again = json({ value: [], '@odata.nextLink': `${server.root}Property?$skiptoken=4` });
-  server.intercept = ({ query }) => (query.get('$skiptoken') === '4' ? again : undefined);
+  const again = json({ value: [], '@odata.nextLink': `${server.root}Property?$skiptoken=4.0` });
+  server.intercept = ({ query }) => (query.get('$skiptoken') === '4.0' ? again : undefined);
   await assert.rejects(replica.verify(), {
     name: 'RequestFailure',
     kind: 'rejected',
-    message: `The source gave the link ${server.root}Property?$skiptoken=4 twice: the walk would not end`,
+    message: `The source gave the link ${server.root}Property?$skiptoken=4.0 twice: the walk would not end`,
   });
 });
 

@@ -26,9 +26,9 @@ import {
 import type { Capabilities } from '../source.ts';
 import { nextLinkOf, readListPage } from './lists.ts';
 import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';
-import { offsetOfLink } from './offsets.ts';
+import { isOffsetToken, offsetOfLink } from './offsets.ts';
 import { resoSource, type TopMeans } from './reso-source.ts';
-import { type ChildAddress, childAddress, literalOf, recordAddress, withOptions } from './urls.ts';
+import { type ChildAddress, childAddress, filterBy, literalOf, recordAddress, withOptions } from './urls.ts';
 
 interface DiscoverResoOptions extends DiscoveryOptions {
   /** Milliseconds between two requests for new entity events or deltas. */
@@ -52,9 +52,10 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
   const { client, root, dictionary, resources } = options;
   const found = await readMetadata(client, root);
   const { metadata } = found;
+  const condition = filterBy(options.filter);
   const lacking =
     metadata === undefined
-      ? await unanswered(client, root, options.mayLack)
+      ? await unanswered(client, root, options.mayLack, condition)
       : resources.filter((name) => !metadata.entitySets.has(name));
   const missing = lacking.find((name) => !options.mayLack.includes(name));
   if (missing !== undefined) {
@@ -66,29 +67,50 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
   const first = known.find((name) => name === 'Property') ?? known[0] ?? 'Property';
   const collection = `${root}${first}`;
   const key = dictionary.resources.get(first)?.key ?? 'ListingKey';
-  const probe = await probeCollection(client, root, collection, key);
-  const { expansions, isShown } = await workingExpansions(client, root, known, metadata);
+  const probe = await probeCollection(client, root, { collection, key, condition });
+  const { expansions, isShown } = await workingExpansions(client, root, known, metadata, condition);
   const hasChildren = first === 'Property' && !isShown;
-  const access = probe.isPlat ? {} : await probeRecords({ client, collection, key, hasChildren });
-  const pagesInstead =
-    probe.topMeans === 'offset' ? await alternativeToOffsets(client, collection, key) : undefined;
+  const access: Partial<RecordAccess> = probe.isPlat
+    ? {}
+    : await probeRecords({ client, collection, key, hasChildren, filter: options.filter });
+  const keyed: string[] = [];
+  for (const name of probe.pagesByLink ? [] : known) {
+    const { key: of = key } = dictionary.resources.get(name) ?? {};
+    const literal = (each: string): string => literalOf(each, access.hasNumericKeys === true);
+    const list = { client, collection: `${root}${name}`, key: of, filter: options.filter };
+    if (await sortsByKey(list, literal)) keyed.push(name);
+  }
+  const lacksOffsets =
+    probe.topMeans === 'offset' &&
+    keyed.length < known.length &&
+    (await ignoresOffsets({ client, collection, key, filter: options.filter }));
   const isExpanded = expansions.length > 0 && !('childrenAt' in access);
+  const unasked =
+    hasChildren && !probe.isPlat && !isExpanded && access.childrenAt === undefined
+      ? await unaskedCollections(client, collection, condition)
+      : [];
   const isReplica = typeOf(metadata, 'Property')?.properties.has(REPLICA_TIMESTAMP) === true;
   const windowField = options.windowField ?? (isReplica ? REPLICA_TIMESTAMP : 'ModificationTimestamp');
   const capabilities: Capabilities = {
     interface: 'reso',
     isPlat: probe.isPlat,
-    children: isExpanded ? 'expanded' : 'childrenAt' in access ? 'per-listing' : 'none',
-    expansions: isExpanded ? expansions : SPECIFIED,
+    children: isExpanded || unasked.length > 0 ? 'expanded' : 'childrenAt' in access ? 'per-listing' : 'none',
+    expansions: isExpanded ? expansions : unasked.length > 0 ? unasked : SPECIFIED,
+    unasked: unasked.length > 0,
     windowField,
-    pagesByLink: probe.pagesByLink || pagesInstead === 'key',
-    ...(pagesInstead === undefined ? {} : { pagesInstead }),
+    pagesByLink: probe.pagesByLink,
+    keyed,
+    lacksOffsets,
+    filter: options.filter,
     counts: probe.counts,
     asksForMany: probe.isPlat,
     resources: known,
     lacking,
     ...access,
   };
+  // With another filter, records are copied that no window has.
+  const filtered = <Facts extends SourceFacts>(facts: Facts): Facts =>
+    options.filter === undefined ? facts : { ...facts, view: `${facts.view}\n${options.filter}` };
   return (client) =>
     resoSource({
       client,
@@ -97,8 +119,8 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
       dictionary,
       foreignFields: metadata === undefined ? [] : foreignFields(metadata, dictionary),
       topMeans: probe.topMeans,
-      discovered: fingerprintsOf(found),
-      shown: async () => fingerprintsOf(await readMetadata(client, root)),
+      discovered: fingerprintsOf(filtered(found)),
+      shown: async () => fingerprintsOf(filtered(await readMetadata(client, root))),
       pollEvery: metadata?.entitySets.has('EntityEvent')
         ? Math.max(options.pollPace, options.pollEvery ?? (probe.isPlat ? PLAT_POLL_INTERVAL : POLL_INTERVAL))
         : undefined,
@@ -156,10 +178,15 @@ function isTruncated(text: string): boolean {
 }
 
 /** The resources of a source without metadata that it does not have. */
-async function unanswered(client: SourceClient, root: string, names: readonly string[]): Promise<string[]> {
+async function unanswered(
+  client: SourceClient,
+  root: string,
+  names: readonly string[],
+  condition: readonly string[],
+): Promise<string[]> {
   const lacking: string[] = [];
   for (const name of names) {
-    const url = withOptions(`${root}${name}`, ['$top=1']);
+    const url = withOptions(`${root}${name}`, ['$top=1', ...condition]);
     const found = await unlessGone(client.get(url, () => true));
     if (found === undefined) lacking.push(name);
   }
@@ -177,18 +204,20 @@ interface Probe extends Pick<Capabilities, 'isPlat' | 'counts' | 'pagesByLink'> 
 async function probeCollection(
   client: SourceClient,
   root: string,
-  address: string,
-  key: string,
+  { collection: address, key, condition }: Pick<ProbeOptions, 'collection' | 'key'> & Conditioned,
 ): Promise<Probe> {
   const read = (answer: SourceResponse) => {
     const list = readListPage(answer);
-    return { page: list.page, link: nextLinkOf(list, root), isPlat: isFromPlat(answer) };
+    const link = nextLinkOf(list, root);
+    const isByOffset =
+      link !== undefined && (offsetOfLink(link) !== undefined || isOffsetToken(link, list.values.length));
+    return { page: list.page, link, isByOffset, isPlat: isFromPlat(answer) };
   };
   const one = (options: readonly string[], attempts?: number) =>
-    client.get(withOptions(address, ['$top=1', ...options]), read, { attempts });
+    client.get(withOptions(address, ['$top=1', ...condition, ...options]), read, { attempts });
   const ask = (...counted: readonly string[]) =>
     requestOrKeysOnly(key, (select, attempts) => one([...select, ...counted], attempts));
-  const { page, link, isPlat } = await ask('$count=true').catch(async (error: unknown) => {
+  const { page, link, isByOffset, isPlat } = await ask('$count=true').catch(async (error: unknown) => {
     if (isUnsupported(error)) return ask();
     if (!isDirectFailure(error) || !isServerError(error)) throw error;
     // Counting all records may be too much for the server.
@@ -197,63 +226,78 @@ async function probeCollection(
     });
   });
   const counts = typeof page['@odata.count'] === 'number';
-  if (link !== undefined) return { isPlat, counts, topMeans: 'page', pagesByLink: !isOffset(link) };
+  if (link !== undefined) return { isPlat, counts, topMeans: 'page', pagesByLink: !isByOffset };
   const headers = { prefer: 'odata.maxpagesize=1' };
   // If the server ignores the preference, a single large record can make the page too large.
   const further = await attempt(() =>
     requestOrKeysOnly(key, (select, attempts) =>
-      client.get(
-        withOptions(address, select),
-        (answer) => ({ link: nextLinkOf(readListPage(answer), root) }),
-        {
-          headers,
-          attempts,
-        },
-      ),
+      client.get(withOptions(address, [...condition, ...select]), read, { headers, attempts }),
     ),
   );
-  const next = further?.link;
-  if (next === undefined && !isPlat) return { isPlat, counts, topMeans: 'offset', pagesByLink: false };
-  return { isPlat, counts, topMeans: 'total', pagesByLink: next === undefined || !isOffset(next) };
+  if (further?.link === undefined && !isPlat)
+    return { isPlat, counts, topMeans: 'offset', pagesByLink: false };
+  return { isPlat, counts, topMeans: 'total', pagesByLink: further?.isByOffset !== true };
 }
+
+type KeyList = Pick<ProbeOptions, 'client' | 'collection' | 'key' | 'filter'>;
 
 /**
- * How a server without next links pages if it ignores or rejects `$skip`: by filters on the key, if it sorts by it and returns the
- * second record after the first one; undefined if `$skip` works, or if nothing shows that it does not.
+ * The keys of a list, which are requested alone if the server supports it; undefined if it does not support the request, or fails at
+ * it.
+ * @param condition in addition to the filter of the copy
  */
-async function alternativeToOffsets(
-  client: SourceClient,
-  address: string,
-  key: string,
-): Promise<Capabilities['pagesInstead']> {
-  const keysAt = async (options: readonly string[]): Promise<readonly unknown[] | undefined> => {
-    const read = (answer: SourceResponse) =>
-      readListPage(answer).values.map((value) => (isObject(value) ? value[key] : undefined));
-    for (const select of [[`$select=${key}`], []]) {
-      const url = withOptions(address, [...options, ...select]);
-      try {
-        return await client.get(url, read, { attempts: ATTEMPTS });
-      } catch (error) {
-        if (!isDirectFailure(error) || error.kind === 'stopped' || error.status === 401) throw error;
-        if (!isUnsupported(error)) return undefined;
-      }
+async function keysAt(
+  { client, collection, key, filter }: KeyList,
+  options: readonly string[],
+  condition?: string,
+): Promise<readonly (string | undefined)[] | undefined> {
+  const read = (answer: SourceResponse) =>
+    readListPage(answer).values.map((value) => (isObject(value) ? keyFromValue(value[key]) : undefined));
+  for (const select of [[`$select=${key}`], []]) {
+    const [top = '', ...others] = options;
+    const url = withOptions(collection, [top, ...filterBy(filter, condition), ...select, ...others]);
+    try {
+      return await client.get(url, read, { attempts: ATTEMPTS });
+    } catch (error) {
+      if (!isDirectFailure(error) || error.kind === 'stopped' || error.status === 401) throw error;
+      if (!isUnsupported(error)) return undefined;
     }
-    return undefined;
-  };
-  const [first] = ((await keysAt(['$top=1'])) ?? []).map(keyFromValue);
-  if (first === undefined) return undefined;
-  const [skipped] = ((await keysAt(['$top=1', '$skip=1'])) ?? [first]).map(keyFromValue);
-  if (skipped !== first) return undefined;
-  const order = `$orderby=${key}`;
-  const sorted = (await keysAt(['$top=2', order])) ?? [];
-  const [least, second] = sorted.map(keyFromValue);
-  if (least === undefined) return 'none';
-  const isNumeric = typeof sorted[0] !== 'string';
-  const after = await keysAt(['$top=1', `$filter=${key} gt ${literalOf(least, isNumeric)}`, order]);
-  return after !== undefined && keyFromValue(after[0]) === second ? 'key' : 'none';
+  }
+  return undefined;
 }
 
-const isOffset = (link: string): boolean => offsetOfLink(link) !== undefined;
+/** Whether a server without next links ignores or rejects `$skip`; false if nothing shows it. */
+async function ignoresOffsets(list: KeyList): Promise<boolean> {
+  const [first] = (await keysAt(list, ['$top=1'])) ?? [];
+  if (first === undefined) return false;
+  const [skipped] = (await keysAt(list, ['$top=1', '$skip=1'])) ?? [first];
+  return skipped === first;
+}
+
+/** The number of keys with which the order of records is tested. */
+const SORTED_RECORDS = 20;
+
+/**
+ * Whether a source sorts records by their keys, and filters them by keys in the same order, so that a walk can continue after the
+ * last key of a page instead of by offset, which misses rows and which many sources limit. The keys after the middle one of the
+ * first page, and of the last one, have to be the rest of the page.
+ */
+async function sortsByKey(list: KeyList, literal: (key: string) => string): Promise<boolean> {
+  const { key } = list;
+  const top = `$top=${SORTED_RECORDS}`;
+  const continues = async (keys: readonly (string | undefined)[], mayGoOn: boolean): Promise<boolean> => {
+    const middle = (keys.length - 1) >> 1;
+    const expected = keys.slice(middle + 1);
+    const rest = await keysAt(list, [top, `$orderby=${key}`], `${key} gt ${literal(keys[middle] ?? '')}`);
+    if (rest === undefined || (!mayGoOn && rest.length !== expected.length)) return false;
+    return expected.every((each, at) => each !== undefined && rest[at] === each);
+  };
+  const first = await keysAt(list, [top, `$orderby=${key}`]);
+  if (first === undefined || first.length < 2 || new Set(first).size < first.length) return false;
+  const last = (await keysAt(list, [top, `$orderby=${key} desc`]))?.toReversed();
+  if (last === undefined || first[0] === last.at(-1)) return false;
+  return (await continues(first, true)) && (await continues(last, false));
+}
 
 /**
  * The collections that the server expands, by the names that it declares. A response that is too large to be read also shows that
@@ -265,6 +309,7 @@ async function workingExpansions(
   root: string,
   resources: readonly string[],
   metadata: SourceMetadata | undefined,
+  condition: readonly string[],
 ): Promise<{ readonly expansions: readonly string[]; readonly isShown: boolean }> {
   if (!resources.includes('Property')) return { expansions: [], isShown: false };
   let isShown = true;
@@ -280,7 +325,7 @@ async function workingExpansions(
       return true;
     };
   const works = async (list: readonly string[]): Promise<boolean> => {
-    const url = `${root}Property?$top=1&$expand=${list.join(',')}`;
+    const url = withOptions(`${root}Property`, ['$top=1', ...condition, `$expand=${list.join(',')}`]);
     // If the source fails at a listing, another one may show whether it expands.
     for (let skip = 0; skip < PROBED_RECORDS; skip++) {
       const skipped = skip === 0 ? '' : `&$skip=${skip}`;
@@ -289,7 +334,8 @@ async function workingExpansions(
       if (answered === 'rejected') {
         if (skip === 0) return false;
         // The server may not support $skip here.
-        const keys = await probeAddress(client, `${root}Property?$top=1&$select=ListingKey${skipped}`);
+        const select = withOptions(`${root}Property`, ['$top=1', ...condition, '$select=ListingKey']);
+        const keys = await probeAddress(client, `${select}${skipped}`);
         if (keys === 'works') return false;
       }
       if (answered === 'rejected' || !isServerError(answered)) break;
@@ -310,10 +356,32 @@ async function workingExpansions(
   if (working.length === 0) return { expansions: [], isShown: false };
   if (!isShown) {
     isShown = true;
-    const many = `${root}Property?$top=${EXPANDED_RECORDS}&$expand=${working.join(',')}`;
-    await probeAddress(client, many, noticeAny(working));
+    const many = [`$top=${EXPANDED_RECORDS}`, ...condition, `$expand=${working.join(',')}`];
+    await probeAddress(client, withOptions(`${root}Property`, many), noticeAny(working));
   }
   return { expansions: working, isShown };
+}
+
+/** The number of listings of which one is expected to show a sub-resource that nobody requested. */
+const SAMPLED_RECORDS = 30;
+
+/** The collections of which a listing has members although the request names none. */
+async function unaskedCollections(
+  client: SourceClient,
+  collection: string,
+  condition: readonly string[],
+): Promise<readonly string[]> {
+  const url = withOptions(collection, [`$top=${SAMPLED_RECORDS}`, ...condition]);
+  let found: readonly string[] = [];
+  await probeAddress(client, url, ({ value }) => {
+    const listings = Array.isArray(value) ? value.filter(isObject) : [];
+    const isFilled = (list: unknown): boolean => Array.isArray(list) && list.some(isObject);
+    found = NAMES_OF_COLLECTIONS.flatMap(
+      (names) => names.find((name) => listings.some(({ [name]: list }) => isFilled(list))) ?? [],
+    );
+    return true;
+  });
+  return found;
 }
 
 /** The number of listings of which one is expected to have a sub-resource. */
@@ -345,6 +413,11 @@ const PROBED_RECORDS = 5;
 /** The number of attempts at a request that another request can replace. */
 const ATTEMPTS = 2;
 
+/** The query option for the filter of the copy, if there is one. */
+interface Conditioned {
+  readonly condition: readonly string[];
+}
+
 interface ProbeOptions {
   readonly client: SourceClient;
   /** URL of the collection. */
@@ -352,11 +425,13 @@ interface ProbeOptions {
   readonly key: string;
   /** Whether records of the collection have media. */
   readonly hasChildren: boolean;
+  /** The filter of the copy. */
+  readonly filter: string | undefined;
 }
 
 async function probeRecords(options: ProbeOptions): Promise<RecordAccess> {
-  const { client, collection, key, hasChildren } = options;
-  const { values } = await readFew(client, collection, key);
+  const { client, collection, key, hasChildren, filter } = options;
+  const { values } = await readFew(options);
   const found = values
     .slice(0, PROBED_RECORDS)
     .map((record: unknown) => (isObject(record) ? record[key] : undefined));
@@ -371,8 +446,8 @@ async function probeRecords(options: ProbeOptions): Promise<RecordAccess> {
   const byFilter =
     byPath ||
     // If a filter finds nothing, the server may not have understood it.
-    (await works((literal) => withOptions(collection, [`$filter=${key} eq ${literal}`]), hasMembers));
-  const childrenAt = hasChildren ? await findChildAddress(client, key, collection, literals) : undefined;
+    (await works((literal) => withOptions(collection, filterBy(filter, `${key} eq ${literal}`)), hasMembers));
+  const childrenAt = hasChildren ? await findChildAddress(options, literals) : undefined;
   return {
     isProbed: literals.length > 0,
     hasNumericKeys,
@@ -386,11 +461,10 @@ async function probeRecords(options: ProbeOptions): Promise<RecordAccess> {
  * are assumed to exist: the download requests each of them, and reports its failure.
  */
 async function findChildAddress(
-  client: SourceClient,
-  key: string,
-  collection: string,
+  options: ProbeOptions,
   literals: readonly string[],
 ): Promise<ChildAddress | undefined> {
+  const { client, collection } = options;
   let failing: ChildAddress | undefined;
   for (const form of ['key', 'segment'] as const) {
     try {
@@ -401,16 +475,20 @@ async function findChildAddress(
       failing ??= form;
     }
   }
-  if (failing !== undefined) await readFew(client, collection, key);
+  if (failing !== undefined) await readFew(options);
   return failing;
 }
 
 const hasMembers: IsRight = ({ value }) => Array.isArray(value) && value.length > 0;
 
 /** Requests a few records, or only their keys. */
-const readFew = (client: SourceClient, collection: string, key: string) =>
+const readFew = ({ client, collection, key, filter }: ProbeOptions) =>
   requestOrKeysOnly(key, (select, attempts) =>
-    client.get(withOptions(collection, [`$top=${PROBED_RECORDS}`, ...select]), readListPage, { attempts }),
+    client.get(
+      withOptions(collection, [`$top=${PROBED_RECORDS}`, ...filterBy(filter), ...select]),
+      readListPage,
+      { attempts },
+    ),
   );
 
 /**

@@ -12,7 +12,7 @@ const SHARE = 4;
 
 /** The number of rows before a page. */
 export const rowsBefore = (position: WalkPosition | undefined): number =>
-  position?.kind === 'skip' || position?.kind === 'link' ? (position.skip ?? 0) : 0;
+  position === undefined || position.kind === 'token' ? 0 : (position.skip ?? 0);
 
 /** The query options that a next link by offset may have. */
 const PLAIN = /^\$?(skip|top|count|filter|select|expand|orderby|format)$/i;
@@ -24,6 +24,12 @@ export function offsetOfLink(link: string): number | undefined {
   const [, offset = ''] = [...searchParams].find(([name]) => /^\$?skip$/i.test(name)) ?? [];
   return /^\d+$/.test(offset) ? Number(offset) : undefined;
 }
+
+/** Whether the token of a next link is an offset: the number of rows up to the next page. */
+export const isOffsetToken = (link: string, rows: number): boolean =>
+  [...new URL(link).searchParams].some(
+    ([name, value]) => /^\$?skiptoken$/i.test(name) && value === `${rows}`,
+  );
 
 /**
  * The rows of a page that the previous page did not have.

@@ -25,6 +25,7 @@ import {
 } from '../response.ts';
 import type {
   BrokenItem,
+  ChangeFeed,
   PageRequest,
   Source,
   SourceDigest,
@@ -41,11 +42,11 @@ import { deltaLinkOf, type ListResponse, nextLinkOf, pageReader, readList, Short
 import { offsetOfLink, rowsAfter, rowsBefore, withOverlap } from './offsets.ts';
 import {
   childAddress,
+  filterBy,
   literalOf,
   quoted,
   recordAddress,
-  windowFilter,
-  withFilter,
+  windowCondition,
   withKeysAlone,
   withOptions,
   withRecords,
@@ -69,6 +70,15 @@ interface ResoSourceOptions extends SourceOptions {
  */
 export type TopMeans = 'page' | 'total' | 'offset';
 
+/** What a list of records is asked for, whatever its position and page size. */
+interface Query {
+  /** Conditions in addition to that of the copy; an undefined one is none. */
+  readonly where?: readonly (string | undefined)[];
+  readonly options?: readonly string[];
+  /** Whether the list is walked in the order of keys; otherwise, in the order and by the links of the source. */
+  readonly isKeyed?: boolean;
+}
+
 /** Servers that cut off a list without a next link do so at a multiple of this number. */
 const ROUND = 5;
 /** The maximum number of keys in one filter, so that the URL stays well below the limits of servers. */
@@ -80,49 +90,54 @@ const UNMASKED = { masked: [], open: [] } as const;
 
 export function resoSource(options: ResoSourceOptions): Source {
   const { client, root, capabilities, dictionary, topMeans } = options;
-  const { expansions, counts, pagesInstead } = capabilities;
+  const { expansions, counts, keyed = [], lacksOffsets = false } = capabilities;
   const resourceOf = (name: string): Resource => {
     const resource = dictionary.resources.get(name);
     if (resource === undefined) throw new Error(`The dictionary has no resource ${name}`);
     return resource;
   };
   const literal = (key: string): string => literalOf(key, capabilities.hasNumericKeys === true);
+  const isUnasked = capabilities.unasked === true;
   const isExpanded = (name: string): boolean =>
-    name === 'Property' && capabilities.children === 'expanded' && expansions.length > 0;
+    name === 'Property' && capabilities.children === 'expanded' && expansions.length > 0 && !isUnasked;
   const expand = (name: string): string[] => (isExpanded(name) ? [`$expand=${expansions.join(',')}`] : []);
   const readPage = pageReader(client);
   let refusesTracking = false;
   const selectKey = (name: string): string => `$select=${resourceOf(name).key}`;
   const counted = counts ? ['$count=true'] : [];
+  const [first = 'Property'] = capabilities.resources;
 
   /** Reads a page of a collection. @param preferences in addition to the usual ones */
-  function read(
+  async function read(
     resource: string,
-    query: readonly string[],
+    query: Query,
     request: PageRequest,
     preferences: readonly string[] = [],
   ): Promise<ListResponse> {
     // An absent field means null. Without this preference, nulls would be the larger part of a response.
     const usual = [`odata.maxpagesize=${request.size}`, 'omit-values=nulls'];
     const headers = { prefer: [...usual, ...preferences].join(', ') };
-    const url = addressOf(resource, query, request);
-    return readPage(url, `${root}${resource}`, { headers, attempts: request.attempts });
+    const { position, attempts } = request;
+    const list = await readPage(addressOf(resource, query, request), `${root}${resource}`, {
+      headers,
+      attempts,
+    });
+    const { facts } = list;
+    // A page after a key counts the records that follow the key.
+    if (position?.kind !== 'key' || facts.total === undefined) return list;
+    return { ...list, facts: { ...facts, total: position.skip + facts.total } };
   }
 
   /**
    * Reads a page. If the source ignores or rejects `$skip`, although it returns no next links, the page is taken from the first page,
    * provided that this has all records.
    */
-  async function readPageOf(
-    resource: string,
-    query: readonly string[],
-    request: PageRequest,
-  ): Promise<ListResponse> {
+  async function readPageOf(resource: string, query: Query, request: PageRequest): Promise<ListResponse> {
     const { position, size } = request;
     if (position?.kind !== 'skip') return read(resource, query, request);
     let cause: RequestFailure | undefined;
     try {
-      if (pagesInstead === undefined) return await read(resource, query, request);
+      if (!lacksOffsets) return await read(resource, query, request);
     } catch (error) {
       if (!isRejected(error) || position.skip > size) throw error;
       cause = error;
@@ -144,30 +159,32 @@ export function resoSource(options: ResoSourceOptions): Source {
    */
   async function areAll(
     resource: string,
-    query: readonly string[],
+    { where }: Query,
     request: PageRequest,
     values: readonly unknown[],
   ): Promise<boolean> {
-    const options = query.filter((each) => !/^\$(?:expand|select)=/.test(each));
-    const isSame = await areSameSorted(resource, options, request, values).catch((error: unknown) => {
+    const isSame = await areSameSorted(resource, where, request, values).catch((error: unknown) => {
       if (isRejected(error)) return false;
       throw error;
     });
     if (isSame || !counts) return isSame;
-    const { facts, values: fewer } = await read(resource, options, { ...request, size: 1 });
+    const one = { ...request, size: 1 };
+    const { facts, values: fewer } = await read(resource, { where, options: counted }, one);
     return facts.total === values.length && fewer.length < values.length;
   }
 
   async function areSameSorted(
     resource: string,
-    options: readonly string[],
+    where: Query['where'],
     request: PageRequest,
     values: readonly unknown[],
   ): Promise<boolean> {
     const { key } = resourceOf(resource);
     const sorted = async (direction: string): Promise<string[]> => {
-      const order = [...options, selectKey(resource), `$orderby=${key} ${direction}`];
-      return keysOf(resource, (await read(resource, order, request)).values).map((each) => each.key);
+      const options = [...counted, selectKey(resource), `$orderby=${key} ${direction}`];
+      return keysOf(resource, (await read(resource, { where, options }, request)).values).map(
+        (each) => each.key,
+      );
     };
     const keys = new Set(keysOf(resource, values).map((each) => each.key));
     const ascending = await sorted('asc');
@@ -176,21 +193,47 @@ export function resoSource(options: ResoSourceOptions): Source {
     return isSame && ascending.every((each, at) => keys.has(each) && each === descending.at(-1 - at));
   }
 
-  function addressOf(resource: string, query: readonly string[], { position, size }: PageRequest): string {
+  function addressOf(
+    resource: string,
+    { where = [], options: shape = [], isKeyed = false }: Query,
+    { position, size }: PageRequest,
+  ): string {
+    if (isKeyed && position !== undefined && position.kind !== 'key') {
+      // An earlier run read the records in the order of the source.
+      throw new RequestFailure(
+        'rejected',
+        `The earlier part of the walk was by offset, and this one is in the order of keys`,
+      );
+    }
     if (position?.kind === 'link') return topMeans === 'page' ? withTop(position.url, size) : position.url;
-    const top = topMeans === 'total' ? [] : [`$top=${size}`];
-    const skip = position?.kind === 'skip' ? [`$skip=${position.skip}`] : [];
     const { key } = resourceOf(resource);
-    const isSorted = query.some((each) => each.startsWith('$orderby='));
-    const order = pagesInstead === 'key' && !isSorted ? [`$orderby=${key}`] : [];
-    const options =
-      position?.kind === 'key' ? withFilter(query, `${key} gt ${literal(position.key)}`) : query;
-    return withOptions(`${root}${resource}`, [...top, ...options, ...order, ...skip]);
+    const after = position?.kind === 'key' ? `${key} gt ${literal(position.key)}` : undefined;
+    return withOptions(`${root}${resource}`, [
+      ...(topMeans === 'total' ? [] : [`$top=${size}`]),
+      ...filterBy(capabilities.filter, ...where, after),
+      ...shape,
+      ...(isKeyed ? [`$orderby=${key}`] : []),
+      ...(position?.kind === 'skip' ? [`$skip=${position.skip}`] : []),
+    ]);
+  }
+
+  /** The page after the last key of a page, unless the page is the last one. */
+  function nextByKey(
+    resource: string,
+    answer: ListResponse,
+    { position }: Pick<PageRequest, 'position'>,
+  ): WalkPosition | undefined {
+    const last = keysOf(resource, answer.values).at(-1);
+    const mayGoOn = topMeans === 'offset' || nextLinkOf(answer, root) !== undefined;
+    if (!mayGoOn || answer.values.length === 0) return undefined;
+    if (last === undefined) {
+      throw new RequestFailure('rejected', 'The source pages by key, and gave a page without keys');
+    }
+    return { kind: 'key', key: last.key, skip: rowsBefore(position) + answer.values.length };
   }
 
   /** The next page: the link, or an offset if the link leads to one, or if the server sends none but may have more. */
   function nextOf(
-    resource: string,
     answer: ListResponse,
     { position, size }: Pick<PageRequest, 'position' | 'size'>,
   ): WalkPosition | undefined {
@@ -204,12 +247,6 @@ export function resoSource(options: ResoSourceOptions): Source {
       if (skip !== undefined) return { kind: 'skip', skip };
       if (topMeans !== 'offset') return { kind: 'link', url };
       return { kind: 'link', url, skip: rows, end: position?.kind === 'link' ? position.end : before + size };
-    }
-    if (pagesInstead === 'key') {
-      const last = keysOf(resource, values).at(-1)?.key;
-      if (last !== undefined || values.length === 0)
-        return last === undefined ? last : { kind: 'key', key: last };
-      throw new RequestFailure('rejected', 'The source pages by key, and gave a page without keys');
     }
     // If links end after exactly as many rows as `$top` requested, `$top` ended them, and there may be more rows.
     const isEnd = topMeans !== 'offset' || (position?.kind === 'link' && rows !== position.end);
@@ -228,7 +265,10 @@ export function resoSource(options: ResoSourceOptions): Source {
 
   function itemOf(resource: string, value: JsonObject): SourceItem {
     const json = withTextKey(resourceOf(resource).key, value);
-    return { resource, json: isExpanded(resource) ? json : withoutEmptyLists(json) };
+    return {
+      resource,
+      json: isExpanded(resource) ? json : withoutEmptyLists(json, isUnasked ? expansions : []),
+    };
   }
 
   function pageOf(
@@ -257,17 +297,18 @@ export function resoSource(options: ResoSourceOptions): Source {
     serverTime: serverClock(
       client,
       root,
-      `${root}${capabilities.resources[0] ?? 'Property'}?$top=1&${selectKey(capabilities.resources[0] ?? 'Property')}`,
+      withOptions(`${root}${first}`, ['$top=1', ...filterBy(capabilities.filter), selectKey(first)]),
     ),
     discovered: options.discovered,
     shown: options.shown,
     windowField: options.windowField,
     async page(name, walk, request) {
       if (request.apart === true) return pageOneByOne(name, walk, request);
-      const query = [...windowFilter(walk), ...counted, ...expand(name)];
+      const isKeyed = keyed.includes(name);
+      const query = { where: [windowCondition(walk)], options: [...counted, ...expand(name)], isKeyed };
       const answer = await (isTracked(walk, request) ? readTracked : readPageOf)(name, query, request);
       const delta = deltaLinkOf(answer, root);
-      const next = nextOf(name, answer, request);
+      const next = isKeyed ? nextByKey(name, answer, request) : nextOf(answer, request);
       if (walk.kind === 'all') return { ...pageOf(name, answer.values, answer.facts), next, delta };
       const keys = (values: readonly unknown[]) => keysOf(name, values).map(({ key }) => key);
       const fresh = rowsAfter(answer.values, request.position, (value) => keys([value])[0]);
@@ -278,16 +319,23 @@ export function resoSource(options: ResoSourceOptions): Source {
       };
     },
     async keys(name, request) {
-      const answer = await readPageOf(name, [selectKey(name), ...counted], request);
+      const isKeyed = keyed.includes(name);
+      const answer = await readPageOf(name, { options: [selectKey(name), ...counted], isKeyed }, request);
       const keys = keysOf(name, answer.values);
       const keyless = answer.values.length - keys.length;
-      return { keys, keyless, next: nextOf(name, answer, request), ...answer.facts };
+      const next = isKeyed ? nextByKey(name, answer, request) : nextOf(answer, request);
+      return { keys, keyless, next, ...answer.facts };
     },
     recordsByKey: records,
     children: (keys, collections, attempts) =>
       requestOneByOne(keys, (key) => childrenOf(key, collections, attempts)),
-    ...(capabilities.isPlat ? { ranges: platRanges() } : {}),
-    changeFeeds: [
+    ...(capabilities.isPlat && capabilities.filter === undefined ? { ranges: platRanges() } : {}),
+    // The changes of a source concern all of its records, not only those with a filter.
+    changeFeeds: capabilities.filter === undefined ? changeFeeds() : [],
+  };
+
+  function changeFeeds(): readonly ChangeFeed[] {
+    return [
       ...(capabilities.isPlat ? [eventFeed(client, root)] : []),
       deltaFeed({
         client,
@@ -302,8 +350,8 @@ export function resoSource(options: ResoSourceOptions): Source {
       ...(options.pollEvery === undefined
         ? []
         : [entityEventFeed({ client, root, clock: client.clock, every: options.pollEvery })]),
-    ],
-  };
+    ];
+  }
 
   /**
    * Whether a request is for the first page of a walk that may end with a delta link. A plat source returns a delta link without a
@@ -313,11 +361,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     return walk.kind === 'all' && position === undefined && !capabilities.isPlat && !refusesTracking;
   }
 
-  async function readTracked(
-    name: string,
-    query: readonly string[],
-    request: PageRequest,
-  ): Promise<ListResponse> {
+  async function readTracked(name: string, query: Query, request: PageRequest): Promise<ListResponse> {
     try {
       return await read(name, query, request, ['odata.track-changes']);
     } catch (error) {
@@ -341,7 +385,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     if (!capabilities.asksForMany || isAlone)
       return requestOneByOne(keys, (key) => single(name, key, attempts));
     const list = [...keys, ...(distinct === undefined ? [] : [distinct])].map(quoted).join(',');
-    const query = [`$filter=${resourceOf(name).key} in (${list})`, ...expand(name)];
+    const query = { where: [`${resourceOf(name).key} in (${list})`], options: expand(name) };
     return fetchAllPages(name, query, keys.length, attempts);
   }
 
@@ -350,7 +394,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       case 'none':
         return EMPTY_PAGE;
       case 'filter': {
-        const query = [`$filter=${resourceOf(name).key} eq ${literal(key)}`, ...expand(name)];
+        const query = { where: [`${resourceOf(name).key} eq ${literal(key)}`], options: expand(name) };
         return fetchAllPages(name, query, 1, attempts);
       }
       default: {
@@ -364,7 +408,7 @@ export function resoSource(options: ResoSourceOptions): Source {
   /** Reads a complete short list, in as many pages as the server returns. */
   async function fetchAllPages(
     name: string,
-    query: readonly string[],
+    query: Query,
     size: number,
     attempts?: number,
   ): Promise<SourcePage> {
@@ -379,7 +423,7 @@ export function resoSource(options: ResoSourceOptions): Source {
         break; // the server does not support $skip here
       }
       pages.push(pageOf(name, values, facts));
-      const next = values.length === 0 ? undefined : nextOf(name, answer, { position, size });
+      const next = values.length === 0 ? undefined : nextOf(answer, { position, size });
       // If all requested records have arrived, no further page by offset is needed.
       position = next?.kind === 'link' || values.length < size ? next : undefined;
     } while (position !== undefined);
@@ -410,10 +454,11 @@ export function resoSource(options: ResoSourceOptions): Source {
       if (url === undefined) throw noWay;
       return { kind: 'link', url };
     };
-    const query = [...windowFilter(walk), ...counted, selectKey(name)];
+    const isKeyed = keyed.includes(name);
+    const query = { where: [windowCondition(walk)], options: [...counted, selectKey(name)], isKeyed };
     const at = { ...request, position: convertLink(position, toKeys) };
     const answer = await read(name, query, at);
-    const next = convertLink(nextOf(name, answer, at), toRecords);
+    const next = isKeyed ? nextByKey(name, answer, at) : convertLink(nextOf(answer, at), toRecords);
     const keyless = answer.values.filter((value) => keysOf(name, [value]).length === 0);
     const page = { ...pageOf(name, keyless, answer.facts), keys: keysOf(name, answer.values), next };
     return withRecordsOneByOne(name, page, (each) => records(name, [each], request.attempts), request.known);

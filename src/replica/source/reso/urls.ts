@@ -29,19 +29,15 @@ export function withOptions(address: string, options: readonly string[]): string
   return encoded.length === 0 ? address : `${address}?${encoded.join('&')}`;
 }
 
-/** The filter of a window as in the specification: exclusive bounds, in parentheses (4.2). */
-export function windowFilter(walk: Walk): string[] {
-  if (walk.kind === 'all') return [];
-  return [`$filter=(${walk.field} gt ${walk.lower} and ${walk.field} lt ${walk.upper})`];
-}
+/** The condition of a window as in the specification: exclusive bounds, in parentheses (4.2). */
+export const windowCondition = (walk: Walk): string | undefined =>
+  walk.kind === 'all' ? undefined : `(${walk.field} gt ${walk.lower} and ${walk.field} lt ${walk.upper})`;
 
-/** Adds a condition to the filter of query options. */
-export function withFilter(query: readonly string[], condition: string): string[] {
-  const filter = query.find((each) => each.startsWith('$filter='));
-  const others = query.filter((each) => each !== filter);
-  if (filter === undefined) return [...others, `$filter=${condition}`];
-  const [, given = ''] = filter.split(/=(.*)/s, 2);
-  return [...others, `$filter=${given.startsWith('(') ? given : `(${given})`} and ${condition}`];
+/** The query option for records that meet all of the conditions; none if there are none. */
+export function filterBy(...conditions: readonly (string | undefined)[]): string[] {
+  const given = conditions.filter((each) => each !== undefined);
+  const grouped = given.map((each) => (given.length > 1 && / or /i.test(each) ? `(${each})` : each));
+  return given.length === 0 ? [] : [`$filter=${grouped.join(' and ')}`];
 }
 
 /** Changes a next link to request keys only; undefined if the link does not show what it requests. */

@@ -1,0 +1,241 @@
+/**
+ * Sources that page by offset, but sort and filter by key: their records are read in the order of keys, so that no record is missed
+ * and no offset is too large.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isCopyEqual } from '../../../../src/replica/verify/results.ts';
+import { listing, photo } from '../../../support/builders.ts';
+import { testClock } from '../../../support/clock.ts';
+import type { Scope } from '../../../support/engine.ts';
+import { change, keyOf, keysUpTo, listings, people, take } from '../../support/feed.ts';
+import { json, type Seen } from '../../support/loopback.ts';
+import { metadataOf, odataServer, type Traits } from '../../support/odata-server.ts';
+import { makeReplica } from '../../support/replica.ts';
+
+const KEYED = 'pages by filters on the key, instead of by offset';
+
+/** A server with 150 listings in pages of 40, and a replica of it that is still empty. */
+async function scene(scope: Scope, traits: Partial<Traits>) {
+  const clock = testClock();
+  const records = { Property: listings(150, clock) };
+  const server = await odataServer(scope, clock, records, { page: 40, counts: true, sorts: true, ...traits });
+  const resources = ['Property'];
+  const replica = await makeReplica(scope, { from: server.root, interface: 'reso', clock, resources });
+  return { server, replica, clock, list: server.records.get('Property') ?? [] };
+}
+
+/** Whether a request is for a later page of a walk in the order of keys. */
+const isLaterPage = ({ path, query }: Seen): boolean =>
+  path === '/odata/Property' && query.has('$count') && /ListingKey gt/.test(query.get('$filter') ?? '');
+
+const KINDS: readonly Pick<Traits, 'links' | 'top'>[] = [
+  { links: 'none', top: 'page' },
+  { links: 'offset', top: 'page' },
+  { links: 'offset', top: 'total' },
+  { links: 'offset-token', top: 'page' },
+  { links: 'offset-token', top: 'total' },
+];
+
+for (const { links, top } of KINDS) {
+  const name = `links: ${links}, $top: ${top}`;
+
+  test(`${name}: records that leave a window while it is read hide none of the others, and no window is read again`, async (t) => {
+    const { server, replica, clock, list } = await scene(t, { links, top });
+    await replica.replicate();
+    for (const key of keysUpTo(150)) {
+      clock.advance(1000);
+      change(list, key, { ListPrice: 7 }, clock);
+    }
+    clock.advance(600_000);
+    let changed = 0;
+    server.intercept = (seen) => {
+      if (isLaterPage(seen) && changed++ === 0) {
+        clock.advance(120_000);
+        for (const key of keysUpTo(12)) change(list, key, { ListPrice: 8 }, clock);
+      }
+      return undefined;
+    };
+    await replica.replicate({ step: 'update' });
+    assert.ok(changed > 2, `${changed} later pages`);
+    clock.advance(600_000);
+    await replica.replicate({ step: 'update' });
+    const rows = await replica.rows('Property', '$select=ListPrice&$top=200');
+    assert.deepEqual(
+      rows.map(({ ListPrice }) => ListPrice),
+      Array.from({ length: 150 }, (_, at) => (at < 12 ? 8 : 7)),
+    );
+    assert.deepEqual(replica.reported('again'), []);
+  });
+
+  test(`${name}: a deletion during a sweep hides no record, and the sweep needs one walk`, async (t) => {
+    const { server, replica, list } = await scene(t, { links, top });
+    await replica.replicate();
+    const before = server.seen.length;
+    let deleted = 0;
+    server.intercept = (seen) => {
+      if (isLaterPage(seen) && deleted++ === 0) take(list, keyOf(2), keyOf(150));
+      return undefined;
+    };
+    assert.equal(await replica.replicate({ step: 'purge' }), 'done');
+    // The walk had seen the second record before it was deleted; the next sweep deletes it.
+    assert.deepEqual(await replica.keys('Property'), keysUpTo(149));
+    const firstPages = server.seen
+      .slice(before)
+      .filter(({ query }) => query.has('$count') && query.has('$orderby') && !query.has('$filter'));
+    assert.equal(firstPages.length, 1);
+    assert.deepEqual(replica.reported('again'), []);
+    assert.ok((await replica.status()).abilities.includes(KEYED));
+  });
+}
+
+test('a source that limits $skip is copied, and verified, in the order of keys', async (t) => {
+  const { server, replica } = await scene(t, { links: 'offset', skips: 80 });
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(150));
+  assert.ok(isCopyEqual(await replica.verify()));
+  server.traits.sorts = false;
+  await assert.rejects(replica.replicate({ step: 'purge' }), {
+    message:
+      /^Property may have more records than the 40 of its first page, .* filter and sort by ListingKey/,
+  });
+});
+
+test('progress shows the number of all records on every page', async (t) => {
+  const { replica } = await scene(t, { links: 'none' });
+  await replica.replicate({ step: 'initial' });
+  const pages = replica.reported('page');
+  assert.deepEqual([...new Set(pages.map(({ total }) => total))], [150]);
+  assert.equal(pages.at(-1)?.done, 150);
+});
+
+test('a download that an earlier run began by offset starts over in the order of keys', async (t) => {
+  const { server, replica } = await scene(t, { links: 'offset', sorts: false });
+  server.intercept = ({ query }) => (query.get('$skip') === '80' ? json({}, { status: 503 }) : undefined);
+  await assert.rejects(replica.replicate());
+  server.intercept = () => undefined;
+  server.traits.sorts = true;
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(150));
+  assert.deepEqual(
+    replica.reported('again').map(({ reason }) => reason),
+    ['The earlier part of the walk was by offset, and this one is in the order of keys'],
+  );
+});
+
+test('a source that filters keys in another order than it sorts them, or fails at it, is read by offset', async (t) => {
+  const { server, replica } = await scene(t, { links: 'offset' });
+  const offset = 'pages by offset, so sweeps are repeated until two agree';
+  // As text, '999' follows '1100'; as numbers, it does not.
+  server.intercept = ({ query }) =>
+    query.has('$orderby') && query.has('$filter') ? json({ value: [{ ListingKey: '999' }] }) : undefined;
+  assert.equal(await replica.replicate(), 'done');
+  assert.ok((await replica.status()).abilities.includes(offset));
+  server.intercept = ({ query }) => (query.has('$orderby') ? json({}, { status: 500 }) : undefined);
+  assert.equal(await replica.replicate({ step: 'purge' }), 'done');
+  assert.ok((await replica.status()).abilities.includes(offset));
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(150));
+});
+
+const ACTRIS = "OriginatingSystemName eq 'actris'";
+
+/** A server of two systems that requires a filter by one, and a replica of all resources. */
+async function filtered(scope: Scope, traits: Partial<Traits> = {}) {
+  const clock = testClock();
+  const system = (number: number) => ({ OriginatingSystemName: number % 5 === 0 ? 'other' : 'actris' });
+  const mark = (each: Readonly<Record<string, unknown>>) => ({ ...each, ...system(1) });
+  const records = {
+    Property: listings(60, clock, system),
+    Member: people.Member.map(mark),
+    Office: people.Office.map(mark),
+  };
+  const server = await odataServer(scope, clock, records, { page: 20, requires: ACTRIS, ...traits });
+  const replica = await makeReplica(scope, { from: server.root, interface: 'reso', clock });
+  const keys = keysUpTo(60).filter((_, at) => (at + 1) % 5 !== 0);
+  return { server, replica, clock, keys, list: server.records.get('Property') ?? [] };
+}
+
+test('--filter: a source that requires a filter is copied with it: download, windows, sweeps, single records, verify', async (t) => {
+  const { server, replica, clock, keys, list } = await filtered(t, {
+    metadata: metadataOf({
+      OriginatingSystemName: 'Edm.String',
+      ModificationTimestamp: 'Edm.DateTimeOffset',
+    }),
+  });
+  await assert.rejects(replica.replicate(), { message: `400: Filter by ${ACTRIS}` });
+  const filter = ACTRIS;
+  assert.equal(await replica.replicate({ filter }), 'done');
+  assert.deepEqual(await replica.keys('Property'), keys);
+  assert.deepEqual(await replica.keys('Member'), ['m1', 'm2', 'm3']);
+  assert.ok((await replica.status()).abilities.includes(`copies only records with ${ACTRIS}`));
+  clock.advance(3_600_000);
+  change(list, keyOf(1), { ListPrice: 5 }, clock);
+  change(list, keyOf(5), { ListPrice: 5 }, clock);
+  take(list, keyOf(2));
+  list.push(
+    listing(keyOf(99), { OriginatingSystemName: 'actris', ModificationTimestamp: '2020-01-01T00:00:00Z' }),
+  );
+  clock.advance(3_600_000);
+  assert.equal(await replica.replicate({ filter }), 'done');
+  assert.equal(await replica.replicate({ filter, step: 'purge' }), 'done');
+  assert.deepEqual(await replica.keys('Property'), [...keys.filter((key) => key !== keyOf(2)), keyOf(99)]);
+  assert.equal((await replica.record('Property', keyOf(1)))?.ListPrice, 5);
+  assert.deepEqual(
+    (await replica.verify({ filter })).flatMap(({ differences }) => differences),
+    [],
+  );
+  const windows = server.asked('Property').filter((url) => /ModificationTimestamp gt/.test(url));
+  assert.ok(windows.length > 0 && windows.every((url) => url.includes(`$filter=${ACTRIS} and (Mod`)));
+});
+
+test('--filter: another filter reads everything again', async (t) => {
+  const { replica, server } = await filtered(t, { requires: undefined, metadata: metadataOf({}) });
+  assert.equal(await replica.replicate({ filter: ACTRIS }), 'done');
+  const other = "OriginatingSystemName eq 'other'";
+  assert.equal(await replica.replicate({ filter: other, force: true, step: 'initial' }), 'done');
+  assert.equal(replica.reported('refresh').length, 3); // one for each resource
+  assert.equal(
+    await replica.replicate({ filter: other, force: true, step: 'purge', resources: ['Property'] }),
+    'done',
+  );
+  assert.deepEqual(
+    await replica.keys('Property'),
+    keysUpTo(60).filter((_, at) => (at + 1) % 5 === 0),
+  );
+  assert.ok(server.asked('Property').length > 0);
+});
+
+test('--filter: the native interface has another language', async (t) => {
+  const { replica } = await filtered(t);
+  await assert.rejects(replica.replicate({ interface: 'native', filter: ACTRIS }), { code: 'usage' });
+});
+
+test('collections that arrive unasked: a list that has become empty empties the stored one', async (t) => {
+  const { server, replica, clock, list } = await scene(t, { sorts: false });
+  const photos = (number: number) =>
+    Array.from({ length: number }, (_, at) => photo(`${keyOf(1)}-${at}`, {}));
+  const shown = new Map<unknown, unknown>([
+    [keyOf(1), photos(3)],
+    [keyOf(2), [photo(`${keyOf(2)}-0`, {})]],
+  ]);
+  // A server with a list of media in every record, and one of rooms that it never fills.
+  server.intercept = ({ path, query }) => {
+    if (path !== '/odata/Property' || query.has('$expand') || query.has('$orderby')) return undefined;
+    const [, from = ''] = /ModificationTimestamp gt (\S+)/.exec(query.get('$filter') ?? '') ?? [];
+    const value = list
+      .filter(({ ModificationTimestamp }) => String(ModificationTimestamp) > from)
+      .map((each) => ({ ...each, Media: shown.get(each.ListingKey) ?? [], Rooms: [] }));
+    return json({ value: value.slice(Number(query.get('$skip') ?? 0)) });
+  };
+  assert.equal(await replica.replicate({ step: 'initial' }), 'done');
+  assert.equal((await replica.keys('Media')).length, 4);
+  assert.ok((await replica.status()).abilities.includes('sub-resources arrive with the listings (Media)'));
+  for (const left of [2, 0]) {
+    shown.set(keyOf(1), photos(left));
+    clock.advance(3_600_000);
+    change(list, keyOf(1), {}, clock);
+    clock.advance(3_600_000);
+    assert.equal(await replica.replicate({ step: 'update' }), 'done');
+    assert.equal((await replica.keys('Media')).length, left + 1);
+  }
+});
