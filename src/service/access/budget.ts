@@ -134,6 +134,7 @@ export class Budgets implements SizedCache {
         this.#check(owner);
         if (lane === 'searches') this.#checkSearches(owner);
       },
+      isGone: isDisconnected,
       made,
       spent: (lane, milliseconds) => {
         if (lane === 'searches') this.#window(owner).searched += milliseconds;

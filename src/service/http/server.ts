@@ -245,8 +245,7 @@ export function carrierOf(request: HttpRequest, response: HttpResponse): Carrier
 /** The headers of a request, without the pseudo-headers of HTTP/2. */
 export function headersOf({ headers }: HttpRequest): Record<string, string | undefined> {
   const plain: Record<string, string | undefined> = {};
-  for (const name in headers) {
-    const value = headers[name];
+  for (const [name, value] of Object.entries(headers)) {
     if (!name.startsWith(':')) plain[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   const authority = headers[':authority'];

@@ -17,6 +17,8 @@ export interface ReadCaller {
   readonly sumsUp?: boolean;
   /** Called just before a read begins, also after it waited. @throws the error with which the read is rejected */
   begin(lane: Lane): void;
+  /** Whether nobody would receive the result any more. Absent: never. */
+  readonly isGone?: () => boolean;
   /** Reports the memory of a response as soon as it exists. */
   made(bytes: number): void;
   /** Reports how long a read occupied its thread or its connection, in milliseconds. */

@@ -8,8 +8,8 @@ import { codeOf, messageOf } from '../../../shared/error-code.ts';
 import { damageOf, explainError, type Trouble } from '../../../store/explain.ts';
 import type { PostgresAddress } from './address.ts';
 
-/** Seconds after which a client may retry if the server is starting, stopping or full. */
-const RETRY_AFTER_SECONDS = 5;
+/** Seconds after which a client may retry if the server is starting, stopping or full, or if the outcome of a write is unknown. */
+export const RETRY_AFTER_SECONDS = 5;
 
 /**
  * SQLSTATE codes and classes (PostgreSQL, appendix A) for a server that is temporarily unavailable, including one that became a

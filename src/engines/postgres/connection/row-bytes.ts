@@ -3,7 +3,7 @@
  * Everything else that the server sends is passed to the driver unchanged. This module knows how messages are framed (PostgreSQL,
  * "Message Formats"), but not what rows mean.
  */
-import { Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Client, type Connection, type PoolClient, Query } from 'pg';
 
@@ -91,6 +91,23 @@ export function runPrepared(
   };
   client.query(Object.assign(new Query(''), handlers));
   return promise;
+}
+
+/** Identifies a request to cancel a statement, in the place of a version of the protocol. */
+const CANCEL_REQUEST = 80_877_102;
+const CANCEL_PATIENCE = 5000;
+
+/** Asks the server to cancel the current statement of a connection, if there is one ("Canceling Requests in Progress"). */
+export function cancelStatement(client: Client): void {
+  const { host, port } = client;
+  const [process, secret] = ['processID', 'secretKey'].map((name) => Number(Reflect.get(client, name)));
+  const request = Buffer.alloc(16);
+  for (const [at, value] of [request.length, CANCEL_REQUEST, process, secret].entries())
+    request.writeInt32BE(value ?? 0, at * 4);
+  const socket = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
+  // If the request fails, the statement ends at its time limit.
+  socket.on('error', () => undefined).setTimeout(CANCEL_PATIENCE, () => socket.destroy());
+  socket.resume().end(request);
 }
 
 class Wire {

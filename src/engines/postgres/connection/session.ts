@@ -9,7 +9,7 @@ import type { Row, Session } from '../../../store/session.ts';
 import { postgresDialect } from '../dialect.ts';
 import { losses, type StorePool } from './connect.ts';
 import { isUnavailable } from './errors.ts';
-import { type ReceiveRow, receiveRows } from './row-bytes.ts';
+import { cancelStatement, type ReceiveRow, receiveRows } from './row-bytes.ts';
 
 /** A value that can be bound to a statement. */
 export type Bindable = string | number | boolean | null | Buffer | readonly (string | number | null)[];
@@ -44,6 +44,8 @@ export interface Loan extends Disposable {
   run<T>(work: Work<T>): Promise<T>;
   /** Sets work, such as the end of a transaction, that starts when the scope is left, without waiting for it. */
   runAtEnd(ending: Work<unknown>): void;
+  /** Cancels the current statement. The connection is closed afterwards: a late cancel must not hit the statement of another user. */
+  cancel(): void;
 }
 
 /**
@@ -78,6 +80,10 @@ export async function borrow(pool: StorePool, { milliseconds, name }: LoanOption
     run,
     runAtEnd(work) {
       ending = work;
+    },
+    cancel() {
+      isLost = true;
+      cancelStatement(client);
     },
     [Symbol.dispose]() {
       if (ending === undefined || isLost) return giveBack();

@@ -1,7 +1,9 @@
 import { type Planner, plannerOf } from '../../../compile/context.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
+import { platError } from '../../../errors/index.ts';
 import { settleAll } from '../../../shared/promise-queue.ts';
 import type { Engine } from '../../../store/engine.ts';
+import { watchClient } from '../../../store/read/abandoned.ts';
 import { makeQueuedDeflate } from '../../../store/read/blocks-task.ts';
 import { bodyOfText, pageMemory } from '../../../store/read/growing-body.ts';
 import { isSent, type Lane, type ReadCaller } from '../../../store/read/lanes.ts';
@@ -125,9 +127,7 @@ async function readOneStatement<T>(
 }
 
 /** The state query that is added to a statement (live-state.ts). */
-interface LookQuery extends Pick<ReadParameters, 'tokenHash' | 'keyRow'> {
-  readonly saw: (row: Row | undefined) => void;
-}
+type LookQuery = Pick<ReadParameters, 'tokenHash' | 'keyRow'> & { readonly saw: (row?: Row) => void };
 
 async function runStatement(
   session: ServerSession,
@@ -191,9 +191,16 @@ export async function readSnapshot<T>(
   using loan = await borrow(lanes[lane], { milliseconds, name: caller?.name });
   using _turn = caller === undefined ? undefined : await lanes.work[lane]?.acquire(caller.name);
   const began = performance.now();
+  let isAbandoned = false;
+  using _watch = watchClient(caller, () => {
+    isAbandoned = true;
+    loan.cancel();
+  });
   try {
     caller?.begin(lane);
     return await read(loan);
+  } catch (error) {
+    throw isAbandoned ? platError('clientGone', {}, { cause: error }) : error;
   } finally {
     caller?.spent(lane, performance.now() - began);
   }

@@ -6,7 +6,7 @@ import { skipNumbers } from '../../../store/rows/change-log.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import { LAYOUT_VERSION, LayoutTooNew, namesOf, writeMeta } from '../../../store/state/meta.ts';
 import type { StorePool } from '../connection/connect.ts';
-import { isLockTimeout, isUnavailable } from '../connection/errors.ts';
+import { isLockTimeout, isUnavailable, RETRY_AFTER_SECONDS } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
 import { LOCK_CLASS } from '../tables/functions.ts';
 
@@ -28,9 +28,6 @@ const beginText = (
     max(value) FILTER (WHERE name = 'takeovers') AS takeovers,
     ${identity}
     FROM plat_meta`;
-
-/** Seconds after which a client can repeat a write whose outcome is unknown. */
-const RETRY_AFTER_SECONDS = 5;
 
 /** The number of connections to try: an idle one may have been closed without notice. */
 const TRIES = 3;

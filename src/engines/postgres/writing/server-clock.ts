@@ -1,5 +1,4 @@
 /** The clock that assigns timestamps in a store on a server. */
-
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import {
   type ClockTrust,
