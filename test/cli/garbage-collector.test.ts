@@ -16,25 +16,25 @@ function heapOf(living: number) {
   return { heap, collect };
 }
 
-test('a heap is collected once it has 50 MB', () => {
+test('a heap is collected once it has 45 MB', () => {
   const { heap, collect } = heapOf(30_000_000);
-  for (const bytes of [49_000_000, 51_000_000, 31_000_000, 50_000_000]) {
+  for (const bytes of [44_000_000, 46_000_000, 31_000_000, 45_000_000]) {
     heap.bytes = bytes;
     collect();
   }
   assert.equal(heap.collected, 2);
 });
 
-test('a heap in which more is alive is collected once it has grown by half', () => {
+test('a heap in which more is alive is collected once it has grown by three tenths', () => {
   const { heap, collect } = heapOf(60_000_000);
   collect();
   assert.equal(heap.collected, 1);
-  for (const bytes of [60_000_000, 89_000_000]) {
+  for (const bytes of [60_000_000, 77_000_000]) {
     heap.bytes = bytes;
     collect();
   }
   assert.equal(heap.collected, 1);
-  heap.bytes = 91_000_000;
+  heap.bytes = 79_000_000;
   collect();
   assert.equal(heap.collected, 2);
 });
