@@ -39,7 +39,13 @@ import {
   slot,
   sql,
 } from './fragment.ts';
-import { indexedTable, isOneTable, ownColumn, type ResourceLayout } from './layout/index.ts';
+import {
+  indexedTable,
+  isOneTable,
+  ownColumn,
+  PUBLISHED_RESOURCES,
+  type ResourceLayout,
+} from './layout/index.ts';
 import { isVisibilityCurrent } from './model.ts';
 import { type Order, orderBy } from './order.ts';
 import { bindSlots, makePlanCache, planCacheKey } from './plan-cache.ts';
@@ -593,9 +599,11 @@ export function planIds(planner: Planner, query: RecordQuery): PlannedStatement 
     sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${matching} ORDER BY ${by}`;
   const id = sql`${column('r', '_id')} AS id`;
   const ids = dialect.aggregateIntegers(sql`q.id`);
+  const isByKey = query.order.length === 0 && query.part === undefined;
+  const by = isByKey && isScattered(planner, query) ? sql`+${order.clause}` : order.clause;
   const isReversed = query.order.length > 0 && query.order.every(({ descending }) => descending);
   if (!dialect.sortsTies || !isReversed) {
-    return renderStatement(planner, sql`SELECT ${ids} AS ids FROM (${sorted([id], order.clause)}) q`);
+    return renderStatement(planner, sql`SELECT ${ids} AS ids FROM (${sorted([id], by)}) q`);
   }
   const rows = sorted([id, ...orderColumns(order.values)], order.tiesReversed);
   const terms = order.values.map((_, index) => sql`q.${name(`o${index}`)}`);
@@ -605,6 +613,15 @@ export function planIds(planner: Planner, query: RecordQuery): PlannedStatement 
     planner,
     sql`SELECT ${dialect.aggregateTexts(sql`g`, ';')} AS groups FROM (${groups}) t`,
   );
+}
+
+/**
+ * Whether the rows of a resource are in another order than that of their keys, and the engine would nevertheless read all of them
+ * in key order, by an index, instead of sorting those that match: each row that it reads is then in another page.
+ */
+function isScattered({ dialect, model }: Planner, { resource }: RecordQuery): boolean {
+  if (dialect.sortsLookups || model.layout(resource.name).search !== undefined) return false;
+  return resource.parent !== undefined || PUBLISHED_RESOURCES.has(resource.name);
 }
 
 /**

@@ -77,6 +77,14 @@ const WORDS: Search = {
   ],
 };
 
+const SINGLE_WORDS: Search = {
+  kind: 'search-and',
+  terms: [
+    { kind: 'word', text: 'Lake' },
+    { kind: 'phrase', text: 'noisy!' },
+  ],
+};
+
 const ordered = '$select=ListingKey&$orderby=ListPrice desc,City';
 
 export const REQUESTS: readonly GoldenRequest[] = [
@@ -84,6 +92,8 @@ export const REQUESTS: readonly GoldenRequest[] = [
   ...NATIVE.map((query): GoldenRequest => ({ plan: 'ids', language: 'native', query })),
   { plan: 'ids', query: '', search: WORDS },
   { plan: 'ids', query: '', search: WORDS, role: 'idx', resource: 'Media' },
+  { plan: 'ids', query: '$filter=ListPrice gt 4711', search: SINGLE_WORDS },
+  { plan: 'ids', query: '', search: SINGLE_WORDS, role: 'idx' },
   { plan: 'ids', role: 'idx', query: "$filter=City eq 'Rome' or not (City gt 'Rome')&$orderby=City" },
   { plan: 'ids', role: 'idx', systems: ['Rome', 'Moorhead'], query: '$filter=Media/any(m:m/Order eq 4711)' },
   // An index finds the candidates of the first three: one index has everything of the fourth, and two a part of the fifth.
@@ -96,6 +106,9 @@ export const REQUESTS: readonly GoldenRequest[] = [
   ].map((query): GoldenRequest => ({ plan: 'ids', query })),
   { plan: 'ids', role: 'idx', query: "$filter=City eq 'Rome' and Appliances/any(a:a eq 'Rome')" },
   { plan: 'ids', resource: 'Media', role: 'idx', query: '$filter=Order gt 4711' },
+  { plan: 'ids', resource: 'Media', query: '$filter=Order gt 4711&$orderby=Order desc' },
+  { plan: 'ids', resource: 'Lookup', query: "$filter=contains(LookupValue,'Rome')" },
+  { plan: 'ids', resource: 'Office', query: "$filter=OfficeName eq 'Rome'" },
   { plan: 'count', query: '' },
   { plan: 'count', role: 'idx', systems: ['Rome'], query: '$filter=ListPrice gt 4711' },
   { plan: 'facets', query: "$filter=City eq 'Rome'" },
