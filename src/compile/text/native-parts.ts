@@ -196,12 +196,17 @@ export const SERVED_PHOTO_END = `${PHOTO_URIS.map((name) => `,"${name}":"${URL_M
 /** The end of a part's stored text; that of a photo is added on reading. */
 export const endOf = ({ part }: PartForm): string => (part === 'photos' ? '' : '}');
 
-/** The names of a sub-resource's members, for selections. */
-export function partMembers(part: NativePart): readonly string[] {
+/** The kinds of a sub-resource's members, by their names. */
+export function partMembers(part: NativePart): ReadonlyMap<string, PartMember['kind']> {
   const forms = [...Object.values(MEDIA_FORMS), PLAN_FORM, ...PART_FORMS.values()];
   const own = forms.find((form) => form.part === part);
   const uris = part === 'photos' ? PHOTO_URIS : [];
-  return ['Id', 'ResourceUri', ...Object.keys(own?.members ?? {}), ...uris];
+  return new Map([
+    ['Id', 'key'],
+    ['ResourceUri', 'key'],
+    ...Object.entries(own?.members ?? {}).map(([name, { kind }]) => [name, kind] as const),
+    ...uris.map((name) => [name, 'address'] as const),
+  ]);
 }
 
 /** The field behind each member of a resource's parts, for filters and orders. */

@@ -1,11 +1,15 @@
 /** The paths of the native interface in OpenAPI, from its table of routes. */
-import type { Field } from '../../dictionary/index.ts';
+import { type PartMember, partMembers } from '../../compile/text/native-parts.ts';
+import { type Field, NATIVE_PARTS, type NativePart, rowOfPart } from '../../dictionary/index.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
 import { LAST_OFFSET, LAST_PAGE } from '../../query/native/request.ts';
+import { ACCOUNT, LISTS } from '../native/account-table.ts';
 import { NATIVE_ROUTES, type NativeRoute } from '../native/routes.ts';
 import {
   content,
   type Json,
+  listSchema,
+  OBJECT_SCHEMA,
   operation,
   type Paths,
   pathParameters,
@@ -65,23 +69,77 @@ export const nativeParameters = (): Json =>
     ]),
   );
 
+const TEXT: Json = { type: ['string', 'null'] };
+const OBJECTS = listSchema(OBJECT_SCHEMA);
+
+/** The schema of a member of a sub-resource, by the kind of the member. */
+const MEMBER: Readonly<Record<PartMember['kind'], Json>> = {
+  key: STRING_SCHEMA,
+  text: TEXT,
+  constant: TEXT,
+  address: TEXT,
+  day: TEXT,
+  clock: TEXT,
+  privacy: STRING_SCHEMA,
+  branding: { enum: ['branded', 'unbranded'] },
+  flag: { type: 'boolean' },
+  list: listSchema(STRING_SCHEMA),
+  named: OBJECTS,
+};
+
+/** The schema of one of the records of a sub-resource: NativePhoto for photos. */
+const partSchemaName = (part: NativePart): string => `Native${rowOfPart(part).expansion?.slice(0, -1)}`;
+
+const schemaOf = (members: Iterable<readonly [name: string, schema: Json]>): Json => ({
+  type: 'object',
+  properties: Object.fromEntries(members),
+});
+
+const ACCOUNT_SCHEMA = schemaOf(
+  ['ResourceUri', ...Object.keys(ACCOUNT.Member), ...LISTS].map((name) => [
+    name,
+    LISTS.has(name) ? OBJECTS : TEXT,
+  ]),
+);
+
 /** @param fields the fields of a listing; undefined if they depend on the key */
 export const nativeSchemas = (fields: readonly Field[] | undefined): Json => ({
+  ...Object.fromEntries(
+    NATIVE_PARTS.map((part) => [
+      partSchemaName(part),
+      schemaOf([...partMembers(part)].map(([name, kind]) => [name, MEMBER[kind]])),
+    ]),
+  ),
+  NativeAccount: ACCOUNT_SCHEMA,
   NativeListing: {
     type: 'object',
     required: ['Id', 'ResourceUri', 'StandardFields'],
     properties: {
       Id: STRING_SCHEMA,
       ResourceUri: STRING_SCHEMA,
-      StandardFields: recordSchema(
-        fields?.filter(({ custom }) => custom === undefined),
-        'ListingKey',
-        ({ nativeName }) => nativeName,
-      ),
-      CustomFields: { type: 'array', items: { type: 'object' } },
+      StandardFields: {
+        allOf: [
+          recordSchema(
+            fields?.filter(({ custom }) => custom === undefined),
+            'ListingKey',
+            ({ nativeName }) => nativeName,
+          ),
+          schemaOf(
+            NATIVE_PARTS.map((part) => [
+              String(rowOfPart(part).expansion),
+              listSchema(ref('schemas', partSchemaName(part))),
+            ]),
+          ),
+        ],
+      },
+      CustomFields: OBJECTS,
+      LastCachedTimestamp: { type: 'null' },
+      DisplayCompliance: { type: 'object', properties: { View: { enum: ['Summary', 'Detail'] } } },
     },
   },
 });
+
+const PAGINATION = ['TotalRows', 'PageSize', 'TotalPages', 'CurrentPage', 'CurrentOffset'];
 
 const envelope = (record: Json): Json => ({
   type: 'object',
@@ -92,15 +150,24 @@ const envelope = (record: Json): Json => ({
       required: ['Success', 'Results'],
       properties: {
         Success: { const: true },
-        Results: { type: 'array', items: record },
+        Results: listSchema(record),
         SkipToken: STRING_SCHEMA,
-        Pagination: { type: 'object' },
+        Pagination: schemaOf(PAGINATION.map((name) => [name, { type: 'integer' }])),
       },
     },
   },
 });
 
-const isListing = ({ path }: NativeRoute): boolean => path === 'listings' || path === 'listings/{key}';
+/** The schema of the records that a path returns. */
+function resultOf({ path }: NativeRoute): Json {
+  const part = NATIVE_PARTS.find((each) => path.startsWith(`listings/{key}/${each}`));
+  if (part !== undefined) return ref('schemas', partSchemaName(part));
+  if (path === 'openhouses') {
+    return { allOf: [ref('schemas', partSchemaName(path)), schemaOf([['ListingKey', STRING_SCHEMA]])] };
+  }
+  if (path.startsWith('accounts')) return ref('schemas', 'NativeAccount');
+  return /^listings(\/nearby|\/\{key\})?$/.test(path) ? ref('schemas', 'NativeListing') : OBJECT_SCHEMA;
+}
 
 function idOf(path: string): string {
   const words = path.split('/').map((word) => (word.startsWith('{') ? `by_${word.slice(1, -1)}` : word));
@@ -116,10 +183,7 @@ export function nativePaths(root: string): Paths {
       summary,
       tag: 'Native',
       parameters: [...pathParameters(path), ...takes.map((name) => ref('parameters', parameterName(name)))],
-      answer: content(
-        'application/json',
-        envelope(isListing(route) ? ref('schemas', 'NativeListing') : { type: 'object' }),
-      ),
+      answer: content('application/json', envelope(resultOf(route))),
       fault: 'NativeFault',
       isTagged,
     });

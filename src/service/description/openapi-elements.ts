@@ -4,6 +4,9 @@ export type Json = Readonly<Record<string, unknown>>;
 export type Paths = Record<string, Json>;
 
 export const STRING_SCHEMA: Json = { type: 'string' };
+/** An object whose members are not described. Without the second member, generated types have no members at all. */
+export const OBJECT_SCHEMA: Json = { type: 'object', additionalProperties: true };
+export const listSchema = (items: Json): Json => ({ type: 'array', items });
 
 export const ref = (kind: 'schemas' | 'parameters' | 'responses', name: string): Json => ({
   $ref: `#/components/${kind}/${name}`,
@@ -11,10 +14,19 @@ export const ref = (kind: 'schemas' | 'parameters' | 'responses', name: string):
 
 export const content = (type: string, schema: Json): Json => ({ [type]: { schema } });
 
+/** The groups of operations, in order, and what each contains. */
+export const TAGS = {
+  Front: 'What needs no key: the start page, documents, and files whose URL is signed',
+  Admin: "The operator's view of the service and its store",
+  Changes: 'Changes as they are committed',
+  RESO: 'RESO Web API, by OData 4.01',
+  Native: 'The native interface',
+} as const;
+
 export interface Operation {
   readonly id: string;
   readonly summary: string;
-  readonly tag: string;
+  readonly tag: keyof typeof TAGS;
   readonly parameters?: readonly Json[];
   readonly body?: Json;
   readonly answer: Json;

@@ -18,12 +18,15 @@ import {
   HEADERS,
   headerParameter,
   type Json,
+  listSchema,
+  OBJECT_SCHEMA,
   operation,
   type Paths,
   pathParameter,
   pathParameters,
   queryParameter,
   STRING_SCHEMA,
+  TAGS,
 } from './openapi-elements.ts';
 import { type DescribedResource, resoParameters, resoPaths, resoSchemas } from './reso-paths.ts';
 
@@ -90,6 +93,7 @@ function documentOf(surface: Surface, resources: readonly DescribedResource[]): 
     ...(resoRoot === undefined ? {} : resoPaths(resoRoot, resources, name)),
     ...(nativeRoot === undefined ? {} : nativePaths(nativeRoot)),
   };
+  const used = new Set(Object.values(paths).flatMap(tagsOf));
   return {
     info: {
       title: TITLES[name],
@@ -98,7 +102,9 @@ function documentOf(surface: Surface, resources: readonly DescribedResource[]): 
         'A request with a token returns a description of what its key may see. Every path also accepts HEAD and OPTIONS; those of RESO and of the native interface also accept POST with X-HTTP-Method-Override: GET and the parameters in the body, form-encoded. Paths may continue from related records to their own related records.',
     },
     security: [{ bearer: [] }, { basic: [] }],
-    tags: [...new Set(Object.values(paths).flatMap(tagsOf))].map((tag) => ({ name: tag })),
+    tags: Object.entries(TAGS).flatMap(([name, description]) =>
+      used.has(name) ? { name, description } : [],
+    ),
     paths,
     components: {
       securitySchemes: {
@@ -140,12 +146,14 @@ const RESO_FAULT = fault('error', ['code', 'message'], {
   code: STRING_SCHEMA,
   message: STRING_SCHEMA,
   target: STRING_SCHEMA,
-  details: { type: 'array' },
+  details: listSchema(OBJECT_SCHEMA),
 });
 const NATIVE_FAULT = fault('D', ['Success', 'Code', 'Message'], {
   Success: { const: false },
   Code: { type: 'integer' },
   Message: STRING_SCHEMA,
+  Errors: listSchema(OBJECT_SCHEMA),
+  SparkQLErrors: listSchema(OBJECT_SCHEMA),
 });
 
 const tagsOf = (item: Json): string[] =>
@@ -161,7 +169,7 @@ function openPaths({ name }: Surface): Paths {
       summary,
       tag: 'Front',
       parameters: pathParameters(path),
-      answer: content(type, type === JSON_NAME ? { type: 'object' } : STRING_SCHEMA),
+      answer: content(type, type === JSON_NAME ? OBJECT_SCHEMA : STRING_SCHEMA),
       isOpen: true,
       isTagged: path === DOCUMENT_PATH,
     });
@@ -225,7 +233,7 @@ function adminPaths(): Paths {
         required: true,
         content: content(JSON_NAME, { type: 'object', ...body, additionalProperties: false }),
       },
-      answer: content(type, type === JSON_NAME ? { type: 'object' } : STRING_SCHEMA),
+      answer: content(type, type === JSON_NAME ? OBJECT_SCHEMA : STRING_SCHEMA),
       isOpen,
     });
     paths[path] = { ...paths[path], [method.toLowerCase()]: described };

@@ -13,7 +13,9 @@ import type { SurfaceName } from '../surface.ts';
 import {
   content,
   type Json,
+  listSchema,
   NO_CONTENT,
+  OBJECT_SCHEMA,
   type Operation,
   operation,
   type Paths,
@@ -67,11 +69,36 @@ const PLAIN = content('text/plain', STRING_SCHEMA);
 
 export const resoSchemas = (resources: readonly DescribedResource[]): Json =>
   Object.fromEntries(
-    resources.map(({ resource, fields, members }) => [
-      resource.name,
-      recordSchema(fields, resource.key, ({ name }) => name, members),
-    ]),
+    resources.flatMap((set) => {
+      const { resource, fields, members } = set;
+      const record = recordSchema(fields, resource.key, ({ name }) => name, members);
+      const properties = relatedSchemas(set);
+      if (properties === undefined) return [[resource.name, record]];
+      const expanded = { allOf: [ref('schemas', resource.name), { type: 'object', properties }] };
+      return [
+        [resource.name, record],
+        [expandedName(resource.name), expanded],
+      ];
+    }),
   );
+
+const expandedName = (resource: string): string => `${resource}Expanded`;
+
+/**
+ * The members that `$expand` adds to a record; undefined if there are none. Their own expansions are not described: some generators
+ * of clients write every path through related records out.
+ */
+function relatedSchemas({ resource, fields, navigations }: DescribedResource): Json | undefined {
+  if (fields === undefined) return undefined;
+  const related: (readonly [string, Json])[] = navigations.map(({ name, target, collection }) => {
+    const record = ref('schemas', target);
+    return [name, collection ? listSchema(record) : { anyOf: [record, { type: 'null' }] }];
+  });
+  if (fields.some(({ custom }) => custom !== undefined)) {
+    related.push([CUSTOM_FIELDS, listSchema(ref('schemas', resource.name))]);
+  }
+  return related.length === 0 ? undefined : Object.fromEntries(related);
+}
 
 const pageOf = (record: Json): Json =>
   content(JSON_NAME, {
@@ -82,7 +109,7 @@ const pageOf = (record: Json): Json =>
       '@odata.count': { type: 'integer' },
       '@odata.nextLink': { type: 'string', format: 'uri' },
       '@odata.deltaLink': { type: 'string', format: 'uri' },
-      value: { type: 'array', items: record },
+      value: listSchema(record),
     },
   });
 
@@ -103,6 +130,8 @@ interface Root {
   readonly comparesRanges: boolean;
   /** Whether collections have delta links there. */
   readonly tracksChanges: boolean;
+  /** The schema of a record that a path returns. */
+  readonly recordOf: (resource: string) => Json;
 }
 
 interface OperationOptions
@@ -164,9 +193,9 @@ const KINDS: Readonly<
     (set: DescribedResource, root: Root) => Paths
   >
 > = {
-  collection({ resource }, { root, tracksChanges }) {
+  collection({ resource }, { root, tracksChanges, recordOf }) {
     const { name } = resource;
-    const answer = pageOf(ref('schemas', name));
+    const answer = pageOf(recordOf(name));
     const options = optionsOf(resource, 'collection').difference(
       new Set(tracksChanges ? [] : ['deltatoken']),
     );
@@ -193,12 +222,12 @@ const KINDS: Readonly<
       summary: `Retrieve a record of ${name}`,
       parameters: [key],
       options: optionsOf(set.resource, 'record'),
-      answer: content(JSON_NAME, ref('schemas', name)),
+      answer: content(JSON_NAME, root.recordOf(name)),
       isPreferred: true,
       isTagged: true,
     });
     const related = set.navigations.map(({ name: navigation, target, collection }) => {
-      const record = ref('schemas', target);
+      const record = root.recordOf(target);
       const given = get({
         id: ['related', name, navigation],
         summary: `Retrieve ${navigation} of a record of ${name}`,
@@ -267,7 +296,7 @@ const KINDS: Readonly<
         id: ['digests', name],
         summary: `Retrieve digests of ranges of ${name}, to compare a replica`,
         options: DIGEST_OPTIONS,
-        answer: content(JSON_NAME, { type: 'object' }),
+        answer: content(JSON_NAME, OBJECT_SCHEMA),
       }),
     };
   },
@@ -280,15 +309,20 @@ export function resoPaths(
   surface: SurfaceName,
 ): Paths {
   const options = OPTIONS_BY_PATH.field;
-  const object = content(JSON_NAME, { type: 'object' });
+  const object = content(JSON_NAME, OBJECT_SCHEMA);
   const xml = content('application/xml', STRING_SCHEMA);
-  const under = {
+  const expandable = new Set(
+    resources.flatMap((set) => (relatedSchemas(set) === undefined ? [] : [set.resource.name])),
+  );
+  const under: Root = {
     root,
     comparesRanges: surface === 'replication',
     tracksChanges: surface !== 'floorplans',
+    recordOf: (resource) => ref('schemas', expandable.has(resource) ? expandedName(resource) : resource),
   };
   return {
-    [root]: get({
+    // Linters reject paths that end in a slash.
+    [root.slice(0, -1)]: get({
       id: ['service'],
       summary: 'List the entity sets that the key may read',
       options,

@@ -1,6 +1,6 @@
 /** Schemas of records, as JSON Schema, from the dictionary. */
 import type { Field } from '../../dictionary/index.ts';
-import type { Json } from './openapi-elements.ts';
+import { type Json, listSchema, OBJECT_SCHEMA } from './openapi-elements.ts';
 
 /** The schema of one value of a field; null means that it is not known. */
 function scalarSchema({ type }: Field): { readonly type: string } & Json {
@@ -31,11 +31,11 @@ function fieldSchema(field: Field, members: Members): Json {
   const known = field.lookup === undefined ? [] : (members.get(field.lookup) ?? []);
   const names = [...new Set(known.map(({ name }) => name))];
   if (names.length > 0) {
-    if (field.collection) return { type: 'array', items: { type: 'string', enum: names } };
+    if (field.collection) return listSchema({ type: 'string', enum: names });
     return { type: ['string', 'null'], enum: [...names, null] };
   }
   const { type, ...rest } = scalarSchema(field);
-  return field.collection ? { type: 'array', items: { type, ...rest } } : { type: [type, 'null'], ...rest };
+  return field.collection ? listSchema({ type, ...rest }) : { type: [type, 'null'], ...rest };
 }
 
 /**
@@ -48,7 +48,7 @@ export function recordSchema(
   nameOf: (field: Field) => string,
   members = NO_MEMBERS,
 ): Json {
-  if (fields === undefined) return { type: 'object', additionalProperties: true };
+  if (fields === undefined) return OBJECT_SCHEMA;
   const properties = fields.map((field) => {
     const name = nameOf(field);
     return [name, name === key ? scalarSchema(field) : fieldSchema(field, members)];

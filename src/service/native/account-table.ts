@@ -85,7 +85,7 @@ export const ACCOUNT: Readonly<Record<UserType, Readonly<Record<string, Origin>>
 /** Lists that do not come from fields of the record. */
 const OTHER_LISTS = ['Images', 'Websites'];
 /** Members of an account that are lists of objects. */
-const LISTS = new Set(['Emails', 'Phones', 'Addresses', ...OTHER_LISTS]);
+export const LISTS: ReadonlySet<string> = new Set(['Emails', 'Phones', 'Addresses', ...OTHER_LISTS]);
 
 /** A field that an account contains, and the navigation that leads to it. */
 interface AccountField {

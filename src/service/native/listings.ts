@@ -42,7 +42,7 @@ type PagePosition = NativeRequest['position'];
 const membersOf = (expansion: NativeExpansion): readonly string[] =>
   expansion === 'CustomFields' || expansion === 'Supplement'
     ? []
-    : partMembers(partOfNativeExpansion(expansion));
+    : [...partMembers(partOfNativeExpansion(expansion)).keys()];
 
 const LISTING_EXPANDED = { expansions: LISTING_EXPANSIONS, membersOf } as const;
 

@@ -22,7 +22,7 @@ import {
 export async function parts(request: RoutedExchange, key: string, part: NativePart): Promise<Reply> {
   await readListing(request, key);
   const { others: most } = request.exchange.surface.paging.nativeLimit;
-  const asked = bindRequest(request, memberNames(part, partMembers(part)), { expansions: [] }, { most });
+  const asked = bindRequest(request, memberNames(part, membersOf(part)), { expansions: [] }, { most });
   const page = {
     query: partQuery(request, key, part),
     shape: nativePartShape(key, part, asked),
@@ -39,7 +39,7 @@ export async function part(
   id: string,
 ): Promise<Reply> {
   const { store, read } = request.context;
-  const asked = bindRequest(request, memberNames(name, partMembers(name)));
+  const asked = bindRequest(request, memberNames(name, membersOf(name)));
   await readListing(request, key);
   const query = { ...queryContext(request.session), ...partQuery(request, key, name) };
   const shape = nativePartShape(key, name, asked);
@@ -74,8 +74,10 @@ export async function customFields(request: RoutedExchange, key: string): Promis
   return taggedResult(request, record.CustomFields.map((each) => JSON.stringify(each)).join(','));
 }
 
+const membersOf = (part: NativePart): string[] => [...partMembers(part).keys()];
+
 const OPEN_HOUSES = 'openhouses';
-const OPEN_HOUSE_MEMBERS = [...partMembers(OPEN_HOUSES), 'ListingKey'];
+const OPEN_HOUSE_MEMBERS = [...membersOf(OPEN_HOUSES), 'ListingKey'];
 
 const FIELD_OF = fieldsOfMembers('OpenHouse');
 

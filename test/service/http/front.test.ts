@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { PART_EXPANSIONS } from '../../../src/dictionary/index.ts';
 import { PARAMETERS } from '../../../src/query/native/parameters.ts';
 import { OPTIONS_BY_PATH } from '../../../src/query/odata/query.ts';
 import { DESCRIBED_ROUTES } from '../../../src/service/admin/routes.ts';
@@ -102,7 +103,12 @@ interface Described {
         { readonly name: string; readonly required?: boolean; readonly in: string; readonly schema?: Json }
       >
     >;
-    readonly schemas: Readonly<Record<string, { readonly properties?: Json }>>;
+    readonly schemas: Readonly<
+      Record<
+        string,
+        { readonly properties?: Json; readonly allOf?: readonly { readonly properties?: Json }[] }
+      >
+    >;
   };
 }
 
@@ -239,25 +245,52 @@ test('the description of each surface is valid OpenAPI 3.1, with and without a t
   }
 });
 
+test('linters and generators of clients can use a description', async () => {
+  for (const surface of SURFACES) {
+    const described = await describe(surface, TOKENS[surface]);
+    assert.deepEqual(
+      Object.keys(described.paths).filter((path) => path.endsWith('/') && path !== '/'),
+      [],
+    );
+    // A generated type of an object without members has none, so that no member can be read.
+    const isOpaque = ({ type, properties, additionalProperties, items }: Json): boolean =>
+      (type === 'object' && properties === undefined && additionalProperties === undefined) ||
+      (type === 'array' && items === undefined);
+    const opaque: Json[] = [];
+    JSON.stringify(described, (_, value) => {
+      if (typeof value === 'object' && value !== null && isOpaque(value)) opaque.push(value);
+      return value;
+    });
+    assert.deepEqual(opaque, [], surface);
+  }
+});
+
 test('a description contains nothing that the key may not see, and no fields without a key', async () => {
   const fieldsOf = ({ components }: Described, name: string): string[] =>
     Object.keys(components.schemas[name]?.properties ?? {});
+  const expandedBy = ({ components }: Described, name: string): string[] =>
+    Object.keys(components.schemas[`${name}Expanded`]?.allOf?.[1]?.properties ?? {});
   const general = await describe('api');
-  assert.deepEqual(fieldsOf(general, 'Property'), []);
+  assert.deepEqual([fieldsOf(general, 'Property'), expandedBy(general, 'Property')], [[], []]);
   assert.ok(!JSON.stringify(general).includes('PrivateRemarks'));
   const whole = await describe('api', TOKENS.api);
   const idx = await describe('api', await service.key('api', { role: 'idx' }));
   assert.ok(fieldsOf(whole, 'Property').includes('PrivateRemarks'));
   assert.ok(fieldsOf(idx, 'Property').includes('ListPrice'));
   assert.ok(!JSON.stringify(idx).includes('PrivateRemarks'));
-  const { json } = await service.get('api', "/Reso/OData/Property('1')", { token: TOKENS.api });
+  const { json } = await service.get('api', "/Reso/OData/Property('1')?$expand=*", { token: TOKENS.api });
   const given = Object.keys(json).filter((name) => !name.startsWith('@'));
-  assert.deepEqual(fieldsOf(whole, 'Property').toSorted(), given.toSorted());
-  const native = await service.get('api', '/v1/listings/1', { token: TOKENS.api });
-  const [one] = JSON.parse(native.text).D.Results;
-  const standard = whole.components.schemas.NativeListing?.properties?.StandardFields;
+  assert.ok(given.includes('Media') && given.includes('ListAgent') && given.includes('CustomFields'));
   assert.deepEqual(
-    Object.keys(propertiesOf(standard)).toSorted(),
+    [...fieldsOf(whole, 'Property'), ...expandedBy(whole, 'Property')].toSorted(),
+    given.toSorted(),
+  );
+  const everything = PART_EXPANSIONS.join();
+  const native = await service.get('api', `/v1/listings/1?_expand=${everything}`, { token: TOKENS.api });
+  const [one] = JSON.parse(native.text).D.Results;
+  const { allOf } = Object(whole.components.schemas.NativeListing?.properties?.StandardFields);
+  assert.deepEqual(
+    allOf.flatMap((schema: unknown) => Object.keys(propertiesOf(schema))).toSorted(),
     Object.keys(one.StandardFields).toSorted(),
   );
   const plans = await describe('floorplans', TOKENS.floorplans);
