@@ -92,21 +92,24 @@ test(
     ])
       assert.equal(run(empty, own, '-e', script), 'true\n');
 
-    // A program that uses the types needs only the package and a compiler.
+    // A program that uses the types needs only the package and a compiler. With node16, a CommonJS module cannot use ESM types.
     writeFileSync(join(empty, 'use.mts'), CONSUMER);
-    const compilerOptions = {
-      strict: true,
-      noEmit: true,
-      skipLibCheck: false,
-      module: 'nodenext',
-      types: [],
-    };
-    const settings = {
-      compilerOptions: { ...compilerOptions, target: 'esnext', lib: ['esnext'] },
-      files: ['use.mts'],
-    };
-    writeFileSync(join(empty, 'tsconfig.json'), JSON.stringify(settings));
-    for (const compiler of COMPILERS) run(empty, own, compiler, '-p', '.');
+    writeFileSync(join(empty, 'use.cts'), insideFunction(CONSUMER));
+    for (const module of ['nodenext', 'node16']) {
+      const compilerOptions = {
+        strict: true,
+        noEmit: true,
+        skipLibCheck: false,
+        module,
+        types: [],
+      };
+      const settings = {
+        compilerOptions: { ...compilerOptions, target: 'esnext', lib: ['esnext'] },
+        files: ['use.mts', 'use.cts'],
+      };
+      writeFileSync(join(empty, 'tsconfig.json'), JSON.stringify(settings));
+      for (const compiler of COMPILERS) run(empty, own, compiler, '-p', '.');
+    }
 
     // Without the build tools nothing is built, and nothing fails.
     run(clone, 'npm', 'ci', '--omit=dev');
@@ -130,6 +133,13 @@ export const used = [replicate, SERVICE_DEFAULTS, systemClock.now()];
 store.nonsense;
 `;
 
+/** A program with its body in a function, since CommonJS has no top-level `await`. */
+function insideFunction(program: string): string {
+  const [imports, ...body] = program.trim().split('\n');
+  const inner = body.join('\n').replaceAll('export ', '');
+  return `${imports}\nexport async function use(): Promise<unknown> {\n${inner}\nreturn [start, used];\n}\n`;
+}
+
 const LIBRARY = join(ROOT, 'bin', 'library.cjs');
 
 test('the library exports the same names as its sources, and its types and programs import only installed packages', async () => {
@@ -137,6 +147,11 @@ test('the library exports the same names as its sources, and its types and progr
   const lists = [...text.matchAll(/\{\n([\w\s,]+)\}/g)].map(([, names = '']) => names.match(/\w+/g));
   const names = Object.keys(await import('../../src/index.ts'));
   assert.deepEqual(lists, [names, names]);
+  const types = readFileSync(join(ROOT, 'bin', 'library.d.cts'), 'utf8');
+  const typed = [...types.matchAll(/^export declare const (\w+): typeof library\.\1;$/gm)].map(
+    ([, name]) => name,
+  );
+  assert.deepEqual(typed, names);
   const { engines, dependencies } = manifest();
   assert.equal(engines.node, `>=${LINES[0]}`, 'the oldest that test/cli/launcher.test.ts starts it with');
   const [needed] = /\d+/.exec(dependencies.node ?? '') ?? [];
