@@ -2,6 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type BoundValue, type Statement, valuesFor } from '../../compile/fragment.ts';
 import { FUNCTIONS, NUMBER_FUNCTIONS } from '../../compile/functions.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
+import { Deadline } from '../../shared/deadline.ts';
 import { fileUrl } from '../../store/files/file-signature.ts';
 import { MOST_BYTES } from '../../store/read/page-memory.ts';
 import type { Slots } from '../../store/read/read-steps.ts';
@@ -19,6 +20,8 @@ export interface ConnectionOptions {
   readonly busyTimeout: number;
   /** The size of the page cache in megabytes. */
   readonly cacheMegabytes: number;
+  /** Absent: one that only this thread sets. */
+  readonly deadline?: Deadline;
 }
 
 /** The number of statements that a connection keeps prepared, and the approximate memory for each character of their text. */
@@ -45,7 +48,7 @@ export function connect(options: ConnectionOptions): Connection {
     }),
   );
   database.exec(`PRAGMA cache_size = -${options.cacheMegabytes * 1024}; PRAGMA temp_store = MEMORY;`);
-  const deadline = registerFunctions(database);
+  const deadline = registerFunctions(database, options.deadline);
   const statements = new BoundedCache<StatementSync>('prepared statements', STATEMENT_CACHE_BOUNDS);
   taken.defer(() => statements.close());
   const held = taken.move();
@@ -93,20 +96,15 @@ export const bindings = (statement: Statement, slots: Slots = {}): (string | num
 /** The message of the error that ends a statement whose time is up. */
 export const DEADLINE_MESSAGE = 'plat: the time of this statement is up';
 
-/** The time at which the running statement must end, on the clock of `performance.now()`. */
-interface Deadline {
-  end: number;
-}
-
-export function registerFunctions(database: DatabaseSync): Deadline {
+/** @param deadline of the running statement */
+export function registerFunctions(database: DatabaseSync, deadline = new Deadline()): Deadline {
   const pure = { deterministic: true };
   for (const [name, call] of Object.entries(FUNCTIONS)) database.function(name, pure, call);
   for (const [name, call] of Object.entries(NUMBER_FUNCTIONS)) {
     database.function(name, { ...pure, useBigIntArguments: true }, call);
   }
-  const deadline = { end: Number.POSITIVE_INFINITY };
   database.function('plat_deadline', () => {
-    if (performance.now() > deadline.end) throw new Error(DEADLINE_MESSAGE);
+    if (deadline.isOver) throw new Error(DEADLINE_MESSAGE);
     return 1;
   });
   return deadline;

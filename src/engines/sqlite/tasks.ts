@@ -15,7 +15,7 @@ import { bindings, type Connection, type ConnectionOptions, readRows } from './c
 import { begin } from './transaction.ts';
 
 /** The parameters of a thread. */
-export interface ThreadOptions extends Omit<ConnectionOptions, 'readOnly'> {
+export interface ThreadOptions extends Omit<ConnectionOptions, 'readOnly' | 'deadline'> {
   readonly secret: string;
   readonly bodies: SharedBodies;
 }
@@ -30,12 +30,12 @@ export function runTask(
   context: ReadContext,
   milliseconds: number,
 ): ReadResult {
-  connection.deadline.end = performance.now() + milliseconds;
+  connection.deadline.set(performance.now() + milliseconds);
   try {
     using _ = task.kind === 'page' || task.kind === 'blocks' ? begin(connection.database, 'read') : undefined;
     return runSync(taskSteps(task, context), (ask) => runStatement(connection, ask));
   } finally {
-    connection.deadline.end = Number.POSITIVE_INFINITY;
+    connection.deadline.set(Number.POSITIVE_INFINITY);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Finds reads whose client has gone while a statement runs, so that an engine can end them. It must not know how. */
+import { platError } from '../../errors/index.ts';
 import type { ReadCaller } from './lanes.ts';
 
 /** How often clients are checked, in milliseconds. Most reads end before the first check. */
@@ -22,13 +23,31 @@ function check(): void {
 }
 
 /**
- * Watches the client of a read until the scope that reads is left.
+ * Runs a read, and ends it if its client has gone.
  * @param abandon called at each check from when the client has gone on: it may come between two statements of the read
+ * @throws PlatError `clientGone` if the read fails after that
  */
-export function watchClient(caller: ReadCaller | undefined, abandon: () => void): Disposable {
-  if (caller?.isGone === undefined) return { [Symbol.dispose]: () => undefined };
-  const entry = { isGone: caller.isGone, abandon };
+export async function unlessGone<T>(
+  caller: ReadCaller | undefined,
+  abandon: () => void,
+  read: () => Promise<T>,
+): Promise<T> {
+  if (caller?.isGone === undefined) return read();
+  let hasGone = false;
+  const entry: Watched = {
+    isGone: caller.isGone,
+    abandon() {
+      hasGone = true;
+      abandon();
+    },
+  };
   watched.add(entry);
   timer ??= setInterval(check, INTERVAL).unref();
-  return { [Symbol.dispose]: () => void watched.delete(entry) };
+  try {
+    return await read();
+  } catch (error) {
+    throw hasGone ? platError('clientGone', {}, { cause: error }) : error;
+  } finally {
+    watched.delete(entry);
+  }
 }

@@ -5,8 +5,10 @@ import { Worker } from 'node:worker_threads';
 import { platError } from '../../errors/index.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
 import type { CacheSize } from '../../shared/bounded-cache.ts';
+import { Deadline } from '../../shared/deadline.ts';
 import { asError } from '../../shared/error-code.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
+import { unlessGone } from '../read/abandoned.ts';
 import { isSent, type Lane, type ReadCaller } from '../read/lanes.ts';
 import { answerTooLargeError, type SharedBody } from '../read/page-memory.ts';
 import type { ReadResult, ReadTask } from '../read/read-task.ts';
@@ -19,7 +21,12 @@ type ThreadResult = ReadResult | CheckResult;
 /** The module that a thread runs (thread.ts), and the data that it receives. */
 interface ThreadSource {
   readonly module: URL;
-  readonly data: unknown;
+  readonly data: object;
+}
+
+/** What a thread receives in addition to its own data: the memory of the deadline of its tasks. */
+export interface ThreadMemory {
+  readonly deadline: SharedArrayBuffer;
 }
 
 export interface WorkerRequest {
@@ -71,6 +78,7 @@ interface Job {
 interface Thread {
   worker: Worker | undefined;
   job: Job | undefined;
+  readonly deadline: Deadline;
   caches: readonly CacheSize[];
   /** Memory that returns to the worker with its next task: waking the worker only for that would cost more. */
   returned: SharedArrayBuffer | undefined;
@@ -107,7 +115,10 @@ export class ReaderPool {
     this.#lane = lane;
     this.#queue = new FairQueue({ turns: size, waiting: LONGEST_QUEUE, long: lane === 'searches' });
     for (let index = 0; index < size; index++) {
-      this.#threads.push({ worker: undefined, job: undefined, caches: [], returned: undefined });
+      this.#threads.push({
+        ...{ worker: undefined, job: undefined, caches: [], returned: undefined },
+        deadline: new Deadline(),
+      });
     }
     // One thread starts at once for the first task, the others when enough tasks are read at the same time: most stores
     // never need all threads they may have, and each takes memory and a tenth of a second of processor time to start.
@@ -119,7 +130,11 @@ export class ReaderPool {
     using turn = await this.#queue.acquire(caller?.name ?? NO_CALLER);
     turn.onRelease((kept) => caller?.spent(this.#lane, kept));
     caller?.begin(this.#lane);
-    return await this.#ask({ task: task(), milliseconds, isSent: isSent(caller) });
+    const thread = this.#threads.find(({ job }) => job === undefined);
+    if (this.#closed || thread === undefined) throw platError('storeUnavailable', {});
+    const asked = { task: task(), milliseconds, isSent: isSent(caller) };
+    const end = (): void => thread.deadline.set(Number.NEGATIVE_INFINITY);
+    return await unlessGone(caller, end, () => this.#ask(thread, asked));
   }
 
   async read(what: PooledRead & { readonly task: () => ReadTask }): Promise<ReadResult> {
@@ -149,7 +164,8 @@ export class ReaderPool {
 
   #start(thread: Thread): Worker {
     const { module, data } = this.#source;
-    const worker = new Worker(module, { workerData: data });
+    const memory: ThreadMemory = { deadline: thread.deadline.memory };
+    const worker = new Worker(module, { workerData: { ...data, ...memory } });
     worker.on('message', (reply: WorkerReply) => {
       if ('caches' in reply) thread.caches = reply.caches;
       else this.#finish(thread, worker, reply);
@@ -171,9 +187,7 @@ export class ReaderPool {
     return worker;
   }
 
-  #ask(read: Omit<WorkerRequest, 'id' | 'returned'>): Promise<ThreadResult> {
-    const thread = this.#threads.find(({ job }) => job === undefined);
-    if (this.#closed || thread === undefined) throw platError('storeUnavailable', {});
+  #ask(thread: Thread, read: Omit<WorkerRequest, 'id' | 'returned'>): Promise<ThreadResult> {
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       thread.job = { id, resolve, reject };

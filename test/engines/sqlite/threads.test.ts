@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { test } from 'node:test';
 import { readerPool } from '../../../src/engines/sqlite/tasks.ts';
+import type { ErrorCode } from '../../../src/errors/index.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { ReadTask } from '../../../src/store/read/read-task.ts';
 import { BodyValidator } from '../../../src/store/whole/validate-body.ts';
@@ -106,5 +107,24 @@ test('closing a pool rejects the tasks that wait', async (t) => {
   for (const end of await waiting) {
     assert.equal(end.status, 'rejected');
     assert.match(String(end.reason), /cannot be reached/);
+  }
+});
+
+test('a task whose client disconnects ends at once, and the thread continues with the next', async (t) => {
+  const { pool, run } = poolOn(t, await emptyStoreFile(DEFAULT_SETTINGS));
+  const endless = number(
+    'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE plat_deadline()) SELECT count(*) AS n FROM c',
+  );
+  for (const isGoneFirst of [true, false]) {
+    let isGone = isGoneFirst;
+    const nothing = () => undefined;
+    const caller = { name: 'client', isGone: () => isGone, begin: nothing, made: nothing, spent: nothing };
+    const running = pool.run({ task: endless, milliseconds: 20_000, caller });
+    const next = run(ONE);
+    setImmediate(() => {
+      isGone = true;
+    });
+    await assert.rejects(running, { code: 'clientGone' satisfies ErrorCode });
+    assert.equal(await next, 1);
   }
 });

@@ -1,9 +1,8 @@
 import { type Planner, plannerOf } from '../../../compile/context.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
-import { platError } from '../../../errors/index.ts';
 import { settleAll } from '../../../shared/promise-queue.ts';
 import type { Engine } from '../../../store/engine.ts';
-import { watchClient } from '../../../store/read/abandoned.ts';
+import { unlessGone } from '../../../store/read/abandoned.ts';
 import { makeQueuedDeflate } from '../../../store/read/blocks-task.ts';
 import { bodyOfText, pageMemory } from '../../../store/read/growing-body.ts';
 import { isSent, type Lane, type ReadCaller } from '../../../store/read/lanes.ts';
@@ -191,16 +190,9 @@ export async function readSnapshot<T>(
   using loan = await borrow(lanes[lane], { milliseconds, name: caller?.name });
   using _turn = caller === undefined ? undefined : await lanes.work[lane]?.acquire(caller.name);
   const began = performance.now();
-  let isAbandoned = false;
-  using _watch = watchClient(caller, () => {
-    isAbandoned = true;
-    loan.cancel();
-  });
   try {
     caller?.begin(lane);
-    return await read(loan);
-  } catch (error) {
-    throw isAbandoned ? platError('clientGone', {}, { cause: error }) : error;
+    return await unlessGone(caller, loan.cancel, () => read(loan));
   } finally {
     caller?.spent(lane, performance.now() - began);
   }
