@@ -13,7 +13,7 @@ import { pendingReason, RECORD, subjectOf } from './copy/quarantine-entry.ts';
 import { reparseRecord } from './copy/read-page.ts';
 import { sourceName } from './run/options.ts';
 import { type QuerySourceOptions, querySource } from './run/session.ts';
-import { type AbsenceResult, findAbsent } from './steps/find-absent.ts';
+import { type AbsenceResult, findAbsent, LISTED_ONLY } from './steps/find-absent.ts';
 
 /** The outcome of a retry. */
 export interface Retried {
@@ -70,7 +70,7 @@ export async function retryQuarantined(
     const ofAskedSource = entries.filter((entry) => entry.source === askedSource);
     const sought: AbsenceResult =
       ask === undefined || ofAskedSource.length === 0
-        ? { absent: [], unknown: ofAskedSource, current: new Map() }
+        ? { absent: [], listed: [], unknown: ofAskedSource, current: new Map() }
         : await querySource({ ...ask, store }, (copy) => findAbsent(copy, ofAskedSource));
     const still: Retried['still'][number][] = [];
     const counts = { stored: 0, wanted: 0, gone: 0 };
@@ -86,6 +86,11 @@ export async function retryQuarantined(
       if (isSure && sought.absent.includes(entry)) {
         await commit({ release: [{ resource, keys: [key] }] });
         counts.gone++;
+        continue;
+      }
+      if (isSure && sought.listed.includes(entry)) {
+        await commit({ quarantine: [{ ...entry, reason: LISTED_ONLY }] });
+        still.push({ source: name, resource, key, reason: LISTED_ONLY });
         continue;
       }
       // The source may have corrected it without a new timestamp.
@@ -127,7 +132,9 @@ async function retryEntry(
   const pending = pendingReason(entry);
   const release = [{ resource: name, keys: [key] }];
   if (pending !== undefined) {
-    await commit({ release, want: [{ resource: name, keys: [which ?? key], why: pending }] });
+    // The entry of a record stays until the record is stored, or the source lists it no more.
+    const want = [{ resource: name, keys: [which ?? key], why: pending }];
+    await commit(pending === RECORD ? { want } : { release, want });
     return 'wanted';
   }
   const keepInQuarantine = async (reason: string): Promise<Outcome> => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { REPLICA_TIMESTAMP } from '../../src/dictionary/index.ts';
+import { retryQuarantined } from '../../src/replica/quarantine.ts';
 import { listing, openHouse, photo, room } from '../support/builders.ts';
 import { DAY, SECOND, testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
@@ -11,7 +12,7 @@ import { change, keyOf, keysUpTo, listings, people, take } from './support/feed.
 import { json, type Reply, type Seen } from './support/loopback.ts';
 import { failure, nativeServer, success } from './support/native-server.ts';
 import { metadataOf, type ODataServer, odataServer, PROBES } from './support/odata-server.ts';
-import { makeReplica, type TestReplica } from './support/replica.ts';
+import { makeReplica, SOURCE, type TestReplica } from './support/replica.ts';
 
 const HOUR = 3600 * SECOND;
 const LARGE = Buffer.alloc(100_000_000, ' ');
@@ -881,4 +882,82 @@ test('agents and offices that cannot be filtered by their timestamp are read com
   server.intercept = ({ query }) => (query.has('$filter') ? cannotFilter : undefined);
   clock.advance(DAY);
   await assert.rejects(replica.replicate(), failed('rejected', '400: Cannot filter so'));
+});
+
+for (const how of ['an empty list', '404']) {
+  test(`a record that the source lists, but returns nothing for its key (${how}), stays in the quarantine until it is listed no more`, async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(3, clock) });
+    const list = server.records.get('Property') ?? [];
+    const resources = ['Property'];
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    assert.equal(await replica.replicate(), 'done');
+    const nothing: Reply =
+      how === '404' ? json({ error: { message: 'None' } }, { status: 404 }) : json({ value: [] });
+    server.intercept = ({ path }) => (path === `/odata/Property('${keyOf(9)}')` ? nothing : undefined);
+    // It becomes visible with an old timestamp, so it is requested by its key.
+    list.push({
+      ...listings(1, clock)[0],
+      ListingKey: keyOf(9),
+      ModificationTimestamp: '2020-01-01T00:00:00Z',
+    });
+    const listed: [string, string, string] = [
+      'Property',
+      keyOf(9),
+      'The source lists the record, but returns nothing for its key',
+    ];
+    const mustAgree = async (): Promise<void> => {
+      assert.deepEqual(await replica.quarantine(), [listed]);
+      const [{ differences } = { differences: [] }] = await replica.verify();
+      assert.deepEqual(
+        differences.map(({ key }) => key),
+        [keyOf(9)],
+      );
+    };
+    for (let day = 0; day < 2; day++) {
+      clock.advance(DAY);
+      assert.equal(await replica.replicate(), 'done');
+      await mustAgree();
+    }
+    const [, , reason] = listed;
+    const still = [{ source: SOURCE, resource: 'Property', key: keyOf(9), reason }];
+    assert.deepEqual(await replica.retry(), { stored: 0, wanted: 0, gone: 0, still });
+    await mustAgree();
+    // A retry that leaves the request to the next run.
+    assert.deepEqual(await retryQuarantined(replica.store, { clock }), {
+      ...{ stored: 0, wanted: 1, gone: 0, still: [] },
+    });
+    clock.advance(HOUR);
+    assert.equal(await replica.replicate({ step: 'update' }), 'done');
+    await mustAgree();
+    take(list, keyOf(9));
+    if (how === '404') assert.equal((await replica.retry()).gone, 1);
+    else {
+      clock.advance(DAY);
+      assert.equal(await replica.replicate(), 'done');
+    }
+    assert.deepEqual(await replica.quarantine(), []);
+    for (const { differences } of await replica.verify()) assert.deepEqual(differences, []);
+  });
+}
+
+test('a source that returns a record for its key in a list is copied as others are', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(3, clock) });
+  const list = server.records.get('Property') ?? [];
+  const resources = ['Property'];
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+  const old = {
+    ...listings(1, clock)[0],
+    ListingKey: keyOf(9),
+    ModificationTimestamp: '2020-01-01T00:00:00Z',
+  };
+  server.intercept = ({ path }) =>
+    path === `/odata/Property('${keyOf(9)}')` ? json({ value: [old] }) : undefined;
+  assert.equal(await replica.replicate(), 'done');
+  list.push(old);
+  clock.advance(DAY);
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), [...keysUpTo(3), keyOf(9)]);
+  assert.deepEqual(await replica.quarantine(), []);
 });

@@ -1,5 +1,5 @@
 /** Requests pending records and pending collections of listings. */
-import type { Keys } from '../../store/checkpoint/checkpoints.ts';
+import type { Keys, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 import type { Copy } from '../copy/copy.ts';
 import { HEAVY_RESPONSE, PageSize } from '../copy/page-size.ts';
 import { changedChildren, reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
@@ -8,8 +8,8 @@ import { storePage } from '../copy/store-page.ts';
 import { requestFollowedPurge } from '../follow/chain.ts';
 import { isDirectFailure, isTooLarge, mayPassIfSmaller, RequestFailure } from '../http/failure.ts';
 import { joinPages } from '../source/pages.ts';
-import type { SourcePage } from '../source/source.ts';
-import { absentFrom } from './find-absent.ts';
+import { collectionOf, type SourcePage } from '../source/source.ts';
+import { absentFrom, LISTED_ONLY } from './find-absent.ts';
 
 const GROUP_ATTEMPTS = 2;
 
@@ -102,7 +102,8 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
   report({ kind: 'step', resource, step, state: 'done' });
 
   async function storeAnswers(some: readonly string[], given: SourcePage): Promise<void> {
-    const { page, absent } = why === RECORD ? await askTwice(some, given) : { page: given, absent: [] };
+    const { page, absent, unreturned } =
+      why === RECORD ? await askTwice(some, given) : { page: given, absent: [], unreturned: [] };
     if (why === RECORD) await noticeAbsent(some, page);
     // The entry of a record is released when the record is stored. That of sub-resources is released here: they have been read, or
     // the source no longer has the listing.
@@ -114,6 +115,8 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
       got: [{ resource, keys: some, why }],
       release: [{ resource, keys: release }, ...absent],
     }));
+    if (unreturned.length > 0) await checkpoint.commit({ quarantine: unreturned });
+    for (const { key, reason } of unreturned) report({ kind: 'quarantined', resource, key, reason });
     for (const each of absent) report({ kind: 'gone', ...each });
   }
 
@@ -125,24 +128,44 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
     if (missing.length < absent.length) await requestFollowedPurge(copy);
   }
 
-  /** Requests quarantined records that the source did not return again. A record that is missing twice no longer exists. */
+  /**
+   * Requests again what the source did not return: quarantined records, and those that the current sweep has seen. A quarantined
+   * record that is missing twice no longer exists at a plat source. Other sources may list records that they return for no key, so
+   * only a purge releases their entries, and records that such a source lists are quarantined.
+   */
   async function askTwice(
     keys: readonly string[],
     page: SourcePage,
-  ): Promise<{ readonly page: SourcePage; readonly absent: readonly Keys[] }> {
-    if (feed.capabilities.byKey === 'none') return { page, absent: [] };
-    const unreturned = absentFrom(page, resource, keys);
-    const entries = checkpoint.quarantined((of) => of.resource === resource && unreturned.has(of.key ?? ''));
-    const doubtful = [...new Set(entries.map(({ subject }) => subject.key ?? ''))];
-    if (doubtful.length === 0) return { page, absent: [] };
+  ): Promise<{
+    readonly page: SourcePage;
+    readonly absent: readonly Keys[];
+    readonly unreturned: readonly QuarantineEntry[];
+  }> {
+    const { byKey, isPlat } = feed.capabilities;
+    if (byKey === 'none') return { page, absent: [], unreturned: [] };
+    const missing = absentFrom(page, resource, keys);
+    const entries = checkpoint.quarantined((of) => of.resource === resource && missing.has(of.key ?? ''));
+    const listed = isPlat ? [] : await listedInSweep([...missing]);
+    const doubtful = [...new Set([...entries.map(({ subject }) => subject.key ?? ''), ...listed])];
+    if (doubtful.length === 0) return { page, absent: [], unreturned: [] };
     const again = await feed.recordsByKey(resource, doubtful);
     const twice = absentFrom(again, resource, doubtful);
+    const gone = isPlat ? entries.filter(({ subject }) => twice.has(subject.key ?? '')) : [];
     return {
       page: joinPages([page, again]),
-      absent: entries
-        .filter(({ subject }) => twice.has(subject.key ?? ''))
-        .map((each) => ({ resource: each.resource, keys: [each.key] })),
+      absent: gone.map((each) => ({ resource: each.resource, keys: [each.key] })),
+      unreturned: listed
+        .filter((key) => twice.has(key) && !checkpoint.isQuarantined(resource, key))
+        .map((key) => pendingEntry(resource, key, RECORD, LISTED_ONLY)),
     };
+  }
+
+  /** The keys of records that are not stored although the sweep whose missing records are being fetched has seen them. */
+  async function listedInSweep(keys: readonly string[]): Promise<readonly string[]> {
+    const state = checkpoint.sweep(collectionOf(feed.capabilities, resource));
+    if (state.kind !== 'fetching' || keys.length === 0) return [];
+    const seen = await store.checkpoints.marked(name, resource, state.sweep, keys);
+    return seen.length === 0 ? [] : store.checkpoints.missing(name, resource, seen);
   }
 
   /** Requests pending keys in order, in groups. Only the next group is requested while one is being stored. */

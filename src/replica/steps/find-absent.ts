@@ -11,8 +11,9 @@ import type { Copy } from '../copy/copy.ts';
 import { fetchChildren, reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
 import { CHILDREN, RECORD, subjectOf } from '../copy/quarantine-entry.ts';
 import { readPage } from '../copy/read-page.ts';
+import { pagesFrom } from '../copy/walk.ts';
 import { fetchRecordsSkippingFailing } from '../source/pages.ts';
-import { collectionOf, type SourcePage } from '../source/source.ts';
+import { collectionOf, type PageRequest, type SourcePage } from '../source/source.ts';
 
 /** The keys that a page does not contain. */
 export function absentFrom(page: SourcePage, resource: string, keys: readonly string[]): ReadonlySet<string> {
@@ -20,12 +21,16 @@ export function absentFrom(page: SourcePage, resource: string, keys: readonly st
   return new Set(keys.filter((key) => !given.has(key)));
 }
 
+/** Why a record is quarantined whose key the source lists, and verify therefore finds. */
+export const LISTED_ONLY = 'The source lists the record, but returns nothing for its key';
+
 /**
- * The findings on quarantine entries: those whose records the source no longer has (`absent`), and those whose records cannot be
- * requested by key.
+ * The findings on quarantine entries: those whose records the source no longer has (`absent`), those whose records it lists but does
+ * not return (`listed`), and those whose records cannot be requested by key.
  */
 export interface AbsenceResult {
   readonly absent: readonly Quarantined[];
+  readonly listed: readonly Quarantined[];
   readonly unknown: readonly Quarantined[];
   /** The records that the source still has, by name, as it returned them. */
   readonly current: ReadonlyMap<string, JsonObject>;
@@ -36,7 +41,7 @@ export async function findAbsent(copy: Copy, entries: readonly Quarantined[]): P
   const { dictionary } = await copy.store.model();
   const { byKey, resources } = copy.feed.capabilities;
   const unknown: Quarantined[] = [];
-  let left: { readonly entry: Quarantined; readonly resource: string; readonly key: string }[] = [];
+  let left: (Subject & { readonly entry: Quarantined })[] = [];
   for (const entry of entries) {
     const { resource, key } = subjectOf(dictionary, entry);
     const isAsked = byKey !== 'none' && resources.includes(collectionOf(copy.feed.capabilities, resource));
@@ -58,7 +63,43 @@ export async function findAbsent(copy: Copy, entries: readonly Quarantined[]): P
       return isWhole && !given.records.has(recordName(entry));
     });
   }
-  return { absent: left.map(({ entry }) => entry), unknown, current };
+  const listed = await listedAmong(copy, left);
+  const isListed = ({ resource, key }: Subject): boolean => listed.has(recordName({ resource, key }));
+  return {
+    absent: left.filter((each) => !isListed(each)).map(({ entry }) => entry),
+    listed: left.filter(isListed).map(({ entry }) => entry),
+    unknown,
+    current,
+  };
+}
+
+interface Subject {
+  readonly resource: string;
+  readonly key: string;
+}
+
+/**
+ * The names of records that the source lists, among those that it does not return by key. A source need not agree with itself; what
+ * it lists decides, as it does for a purge and for verify.
+ */
+async function listedAmong(
+  { feed, sizeOf }: Copy,
+  subjects: readonly (Subject & { readonly entry: Quarantined })[],
+): Promise<ReadonlySet<string>> {
+  const listed = new Set<string>();
+  if (feed.capabilities.isPlat) return listed;
+  // A member that its record no longer contains is not listed by itself.
+  const records = subjects.filter(({ entry, resource }) => entry.resource === resource);
+  const names = new Set(records.map(recordName));
+  for (const collection of new Set(
+    records.map(({ resource }) => collectionOf(feed.capabilities, resource)),
+  )) {
+    const fetch = (request: PageRequest) => feed.keys(collection, request);
+    for await (const page of pagesFrom(fetch, undefined, sizeOf(`keys of ${collection}`))) {
+      for (const name of page.keys.map(recordName)) if (names.has(name)) listed.add(name);
+    }
+  }
+  return listed;
 }
 
 /** What the source returned. */

@@ -2,7 +2,7 @@
 import type { Resource } from '../../../dictionary/index.ts';
 import { skipTokenOf } from '../../../query/skip-token.ts';
 import { jsonOf } from '../../../records/nesting.ts';
-import { isObject, type JsonObject } from '../../../shared/json.ts';
+import { isObject, type JsonObject, objectsIn } from '../../../shared/json.ts';
 import { DIGEST_FORM } from '../../../store/digest.ts';
 import type { SourceResponse } from '../../http/client.ts';
 import {
@@ -399,7 +399,12 @@ export function resoSource(options: ResoSourceOptions): Source {
       }
       default: {
         const url = withOptions(recordAddress(`${root}${name}`, literal(key)), expand(name));
-        const one = (answer: SourceResponse): SourcePage => pageOf(name, [readJson(answer)], factsOf(answer));
+        const one = (answer: SourceResponse): SourcePage => {
+          const record = readJson(answer);
+          // Some servers respond with a list of one record, or with an empty one.
+          const isList = record[resourceOf(name).key] === undefined && Array.isArray(record.value);
+          return pageOf(name, isList ? objectsIn(record.value) : [record], factsOf(answer));
+        };
         return (await unlessGone(client.get(url, one, { attempts }))) ?? EMPTY_PAGE;
       }
     }
