@@ -18,10 +18,11 @@ export const FILES = 'files';
 export function reasonsToFetchSeparately(capabilities: Capabilities, resource: string): readonly string[] {
   const { interface: kind, children, expansions } = capabilities;
   if (resource !== 'Property' || children === 'none') return [];
-  if (expandsCustomFields(capabilities)) return [RECORD];
+  const isApart = children === 'per-listing';
+  if (expandsCustomFields(capabilities)) return isApart ? [RECORD, CHILDREN] : [RECORD];
   // The native download sends only _limit, _skiptoken and _select (reference: consumer, trap 11).
   if (kind === 'native') return [CHILDREN];
-  return children === 'per-listing' ? expansions : [];
+  return isApart ? expansions : [];
 }
 
 const OPEN_HOUSES = ['OpenHousesChangeTimestamp'];
@@ -43,6 +44,9 @@ export async function changedChildren(
 ): Promise<PendingFetch[]> {
   if (resource !== 'Property' || feed.capabilities.children !== 'per-listing') return [];
   const listings = records.find((group) => group.resource === resource)?.records ?? [];
+  // Rooms and units, which are among all sub-resources, have no timestamp.
+  if (feed.capabilities.interface === 'native')
+    return [{ resource, keys: listings.map(({ key }) => key), why: CHILDREN }];
   const before = await store.checkpoints.timestamps(
     resource,
     listings.map(({ key }) => key),

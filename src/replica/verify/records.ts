@@ -27,9 +27,10 @@ export async function comparePage(copy: Proof, collection: string, page: SourceP
   if (apart.length > 0) {
     for (const some of chunked(page.keys, feed.someAtOnce)) {
       const keys = some.map(({ key }) => key);
-      const rest = apart.includes(RECORD)
-        ? await fetchRecords(feed, collection, keys)
-        : await fetchChildren(feed, keys);
+      const rest = joinPages([
+        ...(apart.includes(RECORD) ? [await fetchRecords(feed, collection, keys)] : []),
+        ...(apart.some((why) => why !== RECORD) ? [await fetchChildren(feed, keys)] : []),
+      ]);
       items.push(...rest.items);
       broken.push(...rest.broken);
     }
@@ -48,7 +49,7 @@ export async function compareByKey(
   for (const some of chunked(keys, feed.someAtOnce)) {
     const page = await fetchRecords(feed, resource, some);
     found.push(...page.keys);
-    const isWhole = reasonsToFetchSeparately(feed.capabilities, resource).includes(RECORD);
+    const isWhole = reasonsToFetchSeparately(feed.capabilities, resource).join() === RECORD;
     await (isWhole ? compareItems(copy, page) : comparePage(copy, resource, page));
   }
   return found;

@@ -15,6 +15,8 @@ export interface NativeServer extends Loopback {
   tokenTakesItsOwn: boolean;
   /** Its largest page. */
   page: number;
+  /** Whether it expands sub-resources, or ignores `_expand` for them. */
+  expands: boolean;
   intercept: (seen: Seen, count: number) => Reply | undefined;
   asked(collection: string): string[];
 }
@@ -41,6 +43,7 @@ export async function nativeServer(
     standardFields: {},
     tokenTakesItsOwn: false,
     page: 1000,
+    expands: true,
     intercept: () => undefined,
     asked: (collection) =>
       loopback.seen
@@ -95,7 +98,7 @@ function accountsPage({ accounts }: NativeServer, { query }: Seen): Reply {
   return success(accounts.slice(skip, skip + Number(query.get('_limit') ?? 10)));
 }
 
-function listingsPage({ listings, tokenTakesItsOwn, page }: NativeServer, { query }: Seen): Reply {
+function listingsPage({ listings, tokenTakesItsOwn, page, expands }: NativeServer, { query }: Seen): Reply {
   const filter = query.get('_filter') ?? '';
   const [, lower = '', upper = ''] = /^\w+ bt ([^,]+),(.+)$/.exec(filter) ?? [];
   const [, wanted] = /^ListingKey Eq (.+)$/.exec(filter) ?? [];
@@ -116,7 +119,7 @@ function listingsPage({ listings, tokenTakesItsOwn, page }: NativeServer, { quer
   const select = query.get('_select')?.split(',');
   const expand = query.get('_expand')?.split(',') ?? [];
   const shown = ([name]: [string, unknown]): boolean =>
-    SUBDATA.includes(name) ? expand.includes(name) : select === undefined || select.includes(name);
+    SUBDATA.includes(name) ? expands && expand.includes(name) : select === undefined || select.includes(name);
   const results = matching.map(({ CustomFields, ...listing }) => ({
     Id: listing.ListingKey,
     ResourceUri: `/v1/listings/${keyOf(listing)}`,

@@ -1,13 +1,14 @@
 /** Determines what a native server shows to this key: fields, masks, custom fields. */
 import { PART_EXPANSIONS, REPLICA_TIMESTAMP, SPECIFIED_EXPANSIONS } from '../../../dictionary/index.ts';
-import { isObject } from '../../../shared/json.ts';
+import { isObject, type JsonObject, objectsIn } from '../../../shared/json.ts';
 import type { SourceClient, SourceResponse } from '../../http/client.ts';
-import { isTooLarge, RequestFailure, unlessGone } from '../../http/failure.ts';
+import { isDirectFailure, isTooLarge, RequestFailure, unlessGone } from '../../http/failure.ts';
 import {
   type Discovered,
   type DiscoveryOptions,
   fingerprintsOf,
   isFromPlat,
+  keyFromValue,
   NO_FACTS,
   readPlatHeaders,
   type SourceFacts,
@@ -45,10 +46,11 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<Di
     mayLackAccounts && (await unlessGone(client.get(`${root}${ACCOUNTS}?_limit=1`, () => true))) === undefined
       ? asked
       : [];
+  const isApart = !isPlat && resources.includes('Property') && (await ignoresExpansions(client, root));
   const capabilities: Capabilities = {
     interface: 'native',
     isPlat,
-    children: 'expanded',
+    children: isApart ? 'per-listing' : 'expanded',
     expansions: [
       ...(isPlat ? PART_EXPANSIONS : SPECIFIED_EXPANSIONS),
       ...(customFields ? ['CustomFields'] : []),
@@ -74,6 +76,36 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<Di
       discovered: fingerprintsOf(found),
       shown: async () => fingerprintsOf(await readFields(client, root)),
     });
+}
+
+/** The number of listings of which one is expected to have a sub-resource, and of those whose photos are requested by path. */
+const EXPANDED_LISTINGS = 50;
+const LISTINGS_BY_PATH = 5;
+
+/** Whether a listing has photos at its path, but none of many listings has a sub-resource if it is expanded. */
+async function ignoresExpansions(client: SourceClient, root: string): Promise<boolean> {
+  const ask = async (path: string): Promise<readonly JsonObject[]> => {
+    const read = (answer: SourceResponse) => readResults(answer).results.filter(isObject);
+    try {
+      return await client.get(`${root}${path}`, read, { attempts: 2 });
+    } catch (error) {
+      // Anything else than a proof leaves the expansions in use.
+      if (!isDirectFailure(error) || error.kind === 'stopped' || error.status === 401) throw error;
+      return [];
+    }
+  };
+  const many = `listings?_limit=${EXPANDED_LISTINGS}&_select=ListingKey`;
+  const isShown = ({ StandardFields: fields }: JsonObject): boolean =>
+    isObject(fields) && PART_EXPANSIONS.some((name) => objectsIn(fields[name]).length > 0);
+  const expanded = await ask(`${many}&_expand=${SPECIFIED_EXPANSIONS.join(',')}`);
+  if (expanded.some(isShown)) return false;
+  const listed = expanded.length > 0 ? expanded : await ask(many);
+  const keys = listed.flatMap(({ Id: id }) => keyFromValue(id) ?? []);
+  for (const key of keys.slice(0, LISTINGS_BY_PATH)) {
+    const photos = await ask(`listings/${encodeURIComponent(key)}/photos?_limit=1`);
+    if (photos.some((photo) => !('StandardFields' in photo))) return true;
+  }
+  return false;
 }
 
 /** Reads the standard and custom fields that the source lists. A source that lists none is assumed never to change them. */

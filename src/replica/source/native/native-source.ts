@@ -56,7 +56,11 @@ export function nativeSource(options: NativeSourceOptions): Source {
   const { client, root, capabilities, dictionary, customNames } = options;
   const listing = dictionary.resources.get('Property');
   const names = listing === undefined ? new Map<string, string>() : nativeToReso(listing);
-  const expand = `_expand=${capabilities.expansions.join(',')}`;
+  /** Whether the source ignores the expansion of sub-resources. */
+  const isApart = capabilities.children === 'per-listing';
+  const expanded = capabilities.expansions.filter((each) => !isApart || each === 'CustomFields');
+  const expand = expanded.length === 0 ? [] : [`_expand=${expanded.join(',')}`];
+  const whole: Asked = isApart ? 'bare' : 'whole';
   /** Whether the source filters by keys, which the specification does not list (4.3); undefined until it has done so or refused. */
   let filtersByKey: boolean | undefined;
 
@@ -150,7 +154,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
 
   /** The initial download sends only _limit, _skiptoken and _select (specification 4.3, rule 1). */
   function optionsOfWalk(resource: string, walk: Walk): string[] {
-    if (walk.kind === 'window') return [...filterOf(walk), expand];
+    if (walk.kind === 'window') return [...filterOf(walk), ...expand];
     return readsKeysFirst(resource, walk) ? [SELECT_KEY] : [];
   }
 
@@ -162,8 +166,13 @@ export function nativeSource(options: NativeSourceOptions): Source {
   }
 
   async function children(keys: readonly string[], attempts?: number): Promise<SourcePage> {
-    const answer = await listingsOf(keys, [SELECT_KEY, expand], attempts, undefined, partsOf);
-    return pageOf('Property', answer, 'children');
+    if (!isApart) {
+      const answer = await listingsOf(keys, [SELECT_KEY, ...expand], attempts, undefined, partsOf);
+      return pageOf('Property', answer, 'children');
+    }
+    const answers: NativeResponse[] = [];
+    for (const key of keys) answers.push(await partsOf(key, [], attempts));
+    return pageOf('Property', joinResponses(answers), 'children');
   }
 
   return {
@@ -183,7 +192,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
       const next = nextOf(resource, answer, request);
       const page = readsKeysFirst(resource, walk)
         ? await keysOnly(resource, answer)
-        : await pageOf(resource, answer, walk.kind === 'all' ? 'bare' : 'whole');
+        : await pageOf(resource, answer, walk.kind === 'all' ? 'bare' : whole);
       return { ...page, next };
     },
     async keys(resource, request) {
@@ -199,12 +208,12 @@ export function nativeSource(options: NativeSourceOptions): Source {
     },
     async recordsByKey(resource, keys, attempts, distinct) {
       if (resource !== 'Property') return pageOf(ACCOUNTS, await byPath(ACCOUNTS, keys, [], attempts));
-      return pageOf(resource, await listingsOf(keys, [expand], attempts, distinct));
+      return pageOf(resource, await listingsOf(keys, expand, attempts, distinct), whole);
     },
     children: (keys, _collections, attempts) => children(keys, attempts),
     async childrenOfMany(keys, attempts) {
       // A single listing does not show whether the source filters by keys.
-      const isPossible = filtersByKey ?? keys.length > 1;
+      const isPossible = !isApart && (filtersByKey ?? keys.length > 1);
       return isPossible && !keys.some(isUnwritable) ? children(keys, attempts) : undefined;
     },
     changeFeeds: capabilities.isPlat ? [eventFeed(client, root)] : [],
@@ -218,14 +227,14 @@ export function nativeSource(options: NativeSourceOptions): Source {
     const answer = await list(LISTINGS, [...filterOf(walk), SELECT_KEY, ...optionsOfPage(resource, request)]);
     const page = await keysOnly(resource, answer);
     // The download requests sub-resources separately.
-    const [query, asked] = walk.kind === 'window' ? [[expand], 'whole' as const] : [[], 'bare' as const];
-    const whole = await withRecordsOneByOne(
+    const [query, asked] = walk.kind === 'window' ? [expand, whole] : [[], 'bare' as const];
+    const complete = await withRecordsOneByOne(
       resource,
       page,
       async (key) => pageOf(resource, await listingsOf([key], query, request.attempts), asked),
       request.known,
     );
-    return { ...whole, next: nextOf(resource, answer, request) };
+    return { ...complete, next: nextOf(resource, answer, request) };
   }
 
   /**
