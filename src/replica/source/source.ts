@@ -147,6 +147,8 @@ export const CAPABILITIES = object({
   pagesByLink: flag,
   /** The resources of a source that pages by offset whose records can be read in the order of their keys instead. */
   keyed: optional(listOf(text)),
+  /** Those of them whose windows can be read in the order of keys as well. */
+  keyedWindows: optional(listOf(text)),
   /** Whether it returns no next links, and ignores or rejects `$skip`. */
   lacksOffsets: optional(flag),
   /** The OData filter that every copied record meets. */

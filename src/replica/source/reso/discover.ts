@@ -28,7 +28,15 @@ import { nextLinkOf, readListPage } from './lists.ts';
 import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';
 import { isOffsetToken, offsetOfLink } from './offsets.ts';
 import { resoSource, type TopMeans } from './reso-source.ts';
-import { type ChildAddress, childAddress, filterBy, literalOf, recordAddress, withOptions } from './urls.ts';
+import {
+  type ChildAddress,
+  childAddress,
+  filterBy,
+  literalOf,
+  recordAddress,
+  windowCondition,
+  withOptions,
+} from './urls.ts';
 
 interface DiscoverResoOptions extends DiscoveryOptions {
   /** Milliseconds between two requests for new entity events or deltas. */
@@ -73,12 +81,21 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
   const access: Partial<RecordAccess> = probe.isPlat
     ? {}
     : await probeRecords({ client, collection, key, hasChildren, filter: options.filter });
+  const isReplica = typeOf(metadata, 'Property')?.properties.has(REPLICA_TIMESTAMP) === true;
+  const windowField = options.windowField ?? (isReplica ? REPLICA_TIMESTAMP : 'ModificationTimestamp');
+  // Not every resource of a source need have the source's own timestamp.
+  const windowFieldOf = (name: string): string =>
+    typeOf(metadata, name)?.properties.has(windowField) === false ? 'ModificationTimestamp' : windowField;
   const keyed: string[] = [];
+  const keyedWindows: string[] = [];
   for (const name of probe.pagesByLink ? [] : known) {
     const { key: of = key } = dictionary.resources.get(name) ?? {};
     const literal = (each: string): string => literalOf(each, access.hasNumericKeys === true);
     const list = { client, collection: `${root}${name}`, key: of, filter: options.filter };
-    if (await sortsByKey(list, literal)) keyed.push(name);
+    const window = windowCondition({ ...ALL_TIMES, field: windowFieldOf(name) });
+    const works = await orderByKey(list, literal, window);
+    if (works.walks) keyed.push(name);
+    if (works.windows) keyedWindows.push(name);
   }
   const lacksOffsets =
     probe.topMeans === 'offset' &&
@@ -89,8 +106,6 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
     hasChildren && !probe.isPlat && !isExpanded && access.childrenAt === undefined
       ? await unaskedCollections(client, collection, condition)
       : [];
-  const isReplica = typeOf(metadata, 'Property')?.properties.has(REPLICA_TIMESTAMP) === true;
-  const windowField = options.windowField ?? (isReplica ? REPLICA_TIMESTAMP : 'ModificationTimestamp');
   const capabilities: Capabilities = {
     interface: 'reso',
     isPlat: probe.isPlat,
@@ -100,6 +115,7 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
     windowField,
     pagesByLink: probe.pagesByLink,
     keyed,
+    keyedWindows,
     lacksOffsets,
     filter: options.filter,
     counts: probe.counts,
@@ -130,9 +146,7 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
           options.pollEvery ??
             (probe.isPlat ? Math.max(PLAT_POLL_INTERVAL, PLAT_DELTA_INTERVAL * collections) : POLL_INTERVAL),
         ),
-      // Not every resource of a source need have the source's own timestamp.
-      windowField: (name) =>
-        typeOf(metadata, name)?.properties.has(windowField) === false ? 'ModificationTimestamp' : windowField,
+      windowField: windowFieldOf,
     });
 }
 
@@ -244,18 +258,18 @@ type KeyList = Pick<ProbeOptions, 'client' | 'collection' | 'key' | 'filter'>;
 /**
  * The keys of a list, which are requested alone if the server supports it; undefined if it does not support the request, or fails at
  * it.
- * @param condition in addition to the filter of the copy
+ * @param conditions in addition to the filter of the copy
  */
 async function keysAt(
   { client, collection, key, filter }: KeyList,
   options: readonly string[],
-  condition?: string,
+  ...conditions: readonly (string | undefined)[]
 ): Promise<readonly (string | undefined)[] | undefined> {
   const read = (answer: SourceResponse) =>
     readListPage(answer).values.map((value) => (isObject(value) ? keyFromValue(value[key]) : undefined));
   for (const select of [[`$select=${key}`], []]) {
     const [top = '', ...others] = options;
-    const url = withOptions(collection, [top, ...filterBy(filter, condition), ...select, ...others]);
+    const url = withOptions(collection, [top, ...filterBy(filter, ...conditions), ...select, ...others]);
     try {
       return await client.get(url, read, { attempts: ATTEMPTS });
     } catch (error) {
@@ -277,26 +291,44 @@ async function ignoresOffsets(list: KeyList): Promise<boolean> {
 /** The number of keys with which the order of records is tested. */
 const SORTED_RECORDS = 20;
 
+/** A window that has every record with a timestamp. */
+const ALL_TIMES = {
+  kind: 'window',
+  lower: '1970-01-01T00:00:00Z',
+  upper: '2100-01-01T00:00:00Z',
+} as const;
+
 /**
  * Whether a source sorts records by their keys, and filters them by keys in the same order, so that a walk can continue after the
  * last key of a page instead of by offset, which misses rows and which many sources limit. The keys after the middle one of the
  * first page, and of the last one, have to be the rest of the page.
+ * @param window the condition of a window that has every record: some servers ignore one of several conditions
  */
-async function sortsByKey(list: KeyList, literal: (key: string) => string): Promise<boolean> {
+async function orderByKey(
+  list: KeyList,
+  literal: (key: string) => string,
+  window: string | undefined,
+): Promise<Readonly<Record<'walks' | 'windows', boolean>>> {
   const { key } = list;
   const top = `$top=${SORTED_RECORDS}`;
-  const continues = async (keys: readonly (string | undefined)[], mayGoOn: boolean): Promise<boolean> => {
+  const continues = async (
+    keys: readonly (string | undefined)[],
+    { mayGoOn, within }: { readonly mayGoOn: boolean; readonly within?: string | undefined },
+  ): Promise<boolean> => {
     const middle = (keys.length - 1) >> 1;
     const expected = keys.slice(middle + 1);
-    const rest = await keysAt(list, [top, `$orderby=${key}`], `${key} gt ${literal(keys[middle] ?? '')}`);
+    const after = `${key} gt ${literal(keys[middle] ?? '')}`;
+    const rest = await keysAt(list, [top, `$orderby=${key}`], within, after);
     if (rest === undefined || (!mayGoOn && rest.length !== expected.length)) return false;
     return expected.every((each, at) => each !== undefined && rest[at] === each);
   };
+  const neither = { walks: false, windows: false };
   const first = await keysAt(list, [top, `$orderby=${key}`]);
-  if (first === undefined || first.length < 2 || new Set(first).size < first.length) return false;
+  if (first === undefined || first.length < 2 || new Set(first).size < first.length) return neither;
   const last = (await keysAt(list, [top, `$orderby=${key} desc`]))?.toReversed();
-  if (last === undefined || first[0] === last.at(-1)) return false;
-  return (await continues(first, true)) && (await continues(last, false));
+  if (last === undefined || first[0] === last.at(-1)) return neither;
+  const walks = (await continues(first, { mayGoOn: true })) && (await continues(last, { mayGoOn: false }));
+  return { walks, windows: walks && (await continues(first, { mayGoOn: true, within: window })) };
 }
 
 /**
@@ -442,7 +474,9 @@ async function probeRecords(options: ProbeOptions): Promise<RecordAccess> {
   });
   const works = (addressOf: (literal: string) => string, isRight?: IsRight): Promise<boolean> =>
     anyWorks(client, literals.map(addressOf), isRight);
-  const byPath = await works((literal) => recordAddress(collection, literal));
+  // Some servers return an empty list for a key that they do not understand.
+  const isRecord: IsRight = ({ [key]: given }) => keyFromValue(given) !== undefined;
+  const byPath = await works((literal) => recordAddress(collection, literal), isRecord);
   const byFilter =
     byPath ||
     // If a filter finds nothing, the server may not have understood it.

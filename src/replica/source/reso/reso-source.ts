@@ -90,7 +90,7 @@ const UNMASKED = { masked: [], open: [] } as const;
 
 export function resoSource(options: ResoSourceOptions): Source {
   const { client, root, capabilities, dictionary, topMeans } = options;
-  const { expansions, counts, keyed = [], lacksOffsets = false } = capabilities;
+  const { expansions, counts, keyed = [], keyedWindows = [], lacksOffsets = false } = capabilities;
   const resourceOf = (name: string): Resource => {
     const resource = dictionary.resources.get(name);
     if (resource === undefined) throw new Error(`The dictionary has no resource ${name}`);
@@ -103,6 +103,8 @@ export function resoSource(options: ResoSourceOptions): Source {
   const expand = (name: string): string[] => (isExpanded(name) ? [`$expand=${expansions.join(',')}`] : []);
   const readPage = pageReader(client);
   let refusesTracking = false;
+  const isByKey = (name: string, { kind }: Walk): boolean =>
+    (kind === 'all' ? keyed : keyedWindows).includes(name);
   const selectKey = (name: string): string => `$select=${resourceOf(name).key}`;
   const counted = counts ? ['$count=true'] : [];
   const [first = 'Property'] = capabilities.resources;
@@ -304,7 +306,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     windowField: options.windowField,
     async page(name, walk, request) {
       if (request.apart === true) return pageOneByOne(name, walk, request);
-      const isKeyed = keyed.includes(name);
+      const isKeyed = isByKey(name, walk);
       const query = { where: [windowCondition(walk)], options: [...counted, ...expand(name)], isKeyed };
       const answer = await (isTracked(walk, request) ? readTracked : readPageOf)(name, query, request);
       const delta = deltaLinkOf(answer, root);
@@ -459,7 +461,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       if (url === undefined) throw noWay;
       return { kind: 'link', url };
     };
-    const isKeyed = keyed.includes(name);
+    const isKeyed = isByKey(name, walk);
     const query = { where: [windowCondition(walk)], options: [...counted, selectKey(name)], isKeyed };
     const at = { ...request, position: convertLink(position, toKeys) };
     const answer = await read(name, query, at);

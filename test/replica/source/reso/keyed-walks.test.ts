@@ -137,6 +137,21 @@ test('a source that filters keys in another order than it sorts them, or fails a
   assert.deepEqual(await replica.keys('Property'), keysUpTo(150));
 });
 
+test('windows of a source that combines the condition of a window with no other are read by offset', async (t) => {
+  const { server, replica, clock, list } = await scene(t, { links: 'none' });
+  server.intercept = ({ query }) =>
+    /ModificationTimestamp.*ListingKey/.test(query.get('$filter') ?? '')
+      ? json({ value: list.slice(0, 10) })
+      : undefined;
+  assert.equal(await replica.replicate(), 'done');
+  for (const key of keysUpTo(150)) change(list, key, { ListPrice: 7 }, clock);
+  clock.advance(600_000);
+  assert.equal(await replica.replicate({ step: 'update' }), 'done');
+  const rows = await replica.rows('Property', '$filter=ListPrice eq 7&$top=200');
+  assert.equal(rows.length, 150);
+  assert.ok((await replica.status()).abilities.includes(KEYED));
+});
+
 const ACTRIS = "OriginatingSystemName eq 'actris'";
 
 /** A server of two systems that requires a filter by one, and a replica of all resources. */

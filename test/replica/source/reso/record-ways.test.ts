@@ -28,18 +28,24 @@ const PHOTOS = keysUpTo(6).flatMap((key) =>
   Array.from({ length: (Number(key) - 1000) % 3 }, (_, at) => `${key}-${at}`),
 );
 
-test('without Property(key) single records are read by a filter: a sweep fetches listings that became visible', async (t) => {
-  const { clock, server, replica, list } = await scene(t);
-  server.intercept = (seen) => (isRecord(seen) ? MISSING : undefined);
-  await replica.replicate();
-  list.push(listing(keyOf(9), { ModificationTimestamp: '2020-01-01T00:00:00Z' }));
-  clock.advance(DAY);
-  assert.equal(await replica.replicate(), 'done');
-  assert.deepEqual(await replica.keys('Property'), [...keysUpTo(6), keyOf(9)]);
-  assert.ok(
-    (await replica.status()).abilities.includes('returns a record by a filter on its key, not at its URL'),
-  );
-});
+const NOT_THERE: readonly [string, Reply][] = [
+  ['nothing', MISSING],
+  ['an empty list', json({ value: [] })],
+];
+for (const [what, reply] of NOT_THERE) {
+  test(`if ${what} is at Property(key), single records are read by a filter: a sweep fetches listings that became visible`, async (t) => {
+    const { clock, server, replica, list } = await scene(t);
+    server.intercept = (seen) => (isRecord(seen) ? reply : undefined);
+    await replica.replicate();
+    list.push(listing(keyOf(9), { ModificationTimestamp: '2020-01-01T00:00:00Z' }));
+    clock.advance(DAY);
+    assert.equal(await replica.replicate(), 'done');
+    assert.deepEqual(await replica.keys('Property'), [...keysUpTo(6), keyOf(9)]);
+    assert.ok(
+      (await replica.status()).abilities.includes('returns a record by a filter on its key, not at its URL'),
+    );
+  });
+}
 
 for (const [way, filters] of [
   ['by a filter', true],
