@@ -123,7 +123,6 @@ const calls: EngineFunctions = {
   startswith: (text, start) => sql`starts_with(${text}, ${start})`,
   length: (text) => sql`char_length(${text})::float8`,
   indexof: (text, part) => sql`(strpos(${text}, ${part}) - 1)::float8`,
-  substring: (text, start, count) => sql`plat_substring(${text}, ${start}, ${count ?? sql`2e9`})`,
   trim: (text) => sql`btrim(${text}, ${WHITE_SPACE})`,
   digits: (text, from, length) => sql`(substr(${text}, ${integer(from)}, ${integer(length)})::float8)`,
   fraction: (text, from) => sql`(('0' || substr(${text}, ${integer(from)}))::float8)`,

@@ -74,24 +74,12 @@ const realText = (value: Sql): Sql =>
   sql`CASE WHEN abs(${value}) BETWEEN 0.001 AND 1e14 AND length(CAST(${value} AS TEXT)) <= 16 AND CAST(CAST(${value} AS TEXT) AS REAL) = ${value} AND CAST(${value} AS INTEGER) <> ${value} THEN CAST(${value} AS TEXT) ELSE plat_number_text(${value}) END`;
 
 const whole = (value: Sql): Sql => sql`CAST(${value} AS INTEGER)`;
-/** Nearly every start is a non-negative constant, for which SQLite's own function suffices. */
-function substring(text: Sql, start: Sql, count: Sql | undefined): Sql {
-  const [from, more] = start.parts;
-  const known = typeof from === 'object' && more === undefined ? from.bound : undefined;
-  if (typeof known !== 'number' || known < 0)
-    return sql`plat_substring(${text}, ${start}, ${count ?? sql`9e15`})`;
-  const first = whole(bind(known + 1));
-  return count === undefined
-    ? sql`substr(${text}, ${first})`
-    : sql`substr(${text}, ${first}, max(${whole(count)}, 0))`;
-}
 
 const calls: EngineFunctions = {
   contains: (text, part) => sql`(instr(${text}, ${part}) > 0)`,
   startswith: (text, start) => sql`(instr(${text}, ${start}) = 1)`,
   length: (text) => sql`length(${text})`,
   indexof: (text, part) => sql`(instr(${text}, ${part}) - 1)`,
-  substring,
   // A call of JavaScript copies the text twice. SQLite's own functions know ASCII only.
   asciiInCase: (to, text) =>
     sql`CASE WHEN length(${text}) = octet_length(${text}) THEN ${{ parts: [to] }}(${text}) END`,
