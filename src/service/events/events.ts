@@ -59,7 +59,8 @@ export async function answerEvents(
     {
       keyId: session.key.id,
       following,
-      read: { ...context.read, caller: account },
+      // Streams share a page, so it is read to its end even if the client of the first of them has gone.
+      read: { ...context.read, caller: { ...account, isGone: undefined } },
       turn: () => context.turn(name),
     },
     since,

@@ -100,6 +100,7 @@ function chargedAsSearch({ store, read }: ResoRequest['context']) {
             caller: {
               name: caller.name,
               sumsUp: true,
+              isGone: caller.isGone,
               begin: () => caller.begin('searches'),
               made: (bytes: number) => caller.made(bytes),
               spent: (_lane: Lane, milliseconds: number) => caller.spent('searches', milliseconds),

@@ -18,7 +18,7 @@ export interface ReadCaller {
   /** Called just before a read begins, also after it waited. @throws the error with which the read is rejected */
   begin(lane: Lane): void;
   /** Whether nobody would receive the result any more. Absent: never. */
-  readonly isGone?: () => boolean;
+  readonly isGone?: (() => boolean) | undefined;
   /** Reports the memory of a response as soon as it exists. */
   made(bytes: number): void;
   /** Reports how long a read occupied its thread or its connection, in milliseconds. */

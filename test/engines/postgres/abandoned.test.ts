@@ -120,6 +120,35 @@ test('a client that waits keeps its statement while others are canceled', async 
   assert.equal((await kept).status, 200);
 });
 
+test('a page of events that streams share is read to its end, although the client of the first has gone', async () => {
+  const followed = async (socket: Socket): Promise<void> => {
+    let text = '';
+    for await (const chunk of socket) {
+      text += String(chunk);
+      if (text.includes('"L4"')) return;
+    }
+    assert.fail(`the stream ended with ${text}`);
+  };
+  // The service has noticed the commits afterwards, so that both streams request the same page.
+  await followed(send('/events?since=start'));
+  await lock();
+  const path = '/events?since=start&records=true';
+  const first = send(path);
+  await untilWaiting(1);
+  const second = send(path);
+  // The second stream has requested its page long before these are answered.
+  for (let asked = 0; asked < 20; asked++) await get('replication', '/v1/nothing', { token });
+  first.destroy();
+  // The clients of all reads are checked at the same time.
+  const other = send("/Reso/OData/Property('L3')");
+  await untilWaiting(2);
+  other.destroy();
+  await untilWaiting(1);
+  await unlock();
+  await followed(second);
+  assert.deepEqual(logged, []);
+});
+
 test('requests after clients have disconnected are never canceled, even if a statement ends at the same moment', async () => {
   let price = 100;
   const search = () => `/Reso/OData/Property?$filter=ListPrice lt ${price++}`;
