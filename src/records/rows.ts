@@ -143,8 +143,10 @@ export class ListedValues {
   }
 
   /** The names of its values. */
-  *names(): Iterable<string> {
-    for (const [name, place] of this.#places) if ((this.#list[place] ?? null) !== null) yield name;
+  names(): readonly string[] {
+    const found: string[] = [];
+    for (const [name, place] of this.#places) if ((this.#list[place] ?? null) !== null) found.push(name);
+    return found;
   }
 
   get(name: string): FieldValue | undefined {
