@@ -27,7 +27,10 @@ export interface ParsedRecord {
   readonly prepared?: Prepared;
 }
 
-/** A record whose values are a list. Few records are ever needed as an object of values, so it is made only on demand. */
+/**
+ * A record whose values are a list. Few records are ever needed as an object of values, so it is made only on demand. A spread loses
+ * `values`; `withMembers` does not.
+ */
 export class ListedRecord implements ParsedRecord {
   readonly resource: Resource;
   readonly key: string;

@@ -1,4 +1,4 @@
-import type { ParsedRecord } from '../../../src/records/parsed-record.ts';
+import { type ParsedRecord, withMembers } from '../../../src/records/parsed-record.ts';
 import type { Transport, TransportRequest } from '../../../src/replica/http/transport.ts';
 import type { CheckpointChange, Checkpoints } from '../../../src/store/checkpoint/checkpoints.ts';
 import type { Mutant } from './consumer.ts';
@@ -255,11 +255,12 @@ function withRecords(
 
 function withEveryCollection(record: ParsedRecord): ParsedRecord {
   const empty = COLLECTION_NAMES.map((name) => [name, []] as const);
-  return { ...record, children: new Map([...empty, ...record.children]) };
+  return withMembers(record, { children: new Map([...empty, ...record.children]) });
 }
 
 function withoutEmptyCollections(record: ParsedRecord): ParsedRecord {
-  return { ...record, children: new Map([...record.children].filter(([, members]) => members.length > 0)) };
+  const children = new Map([...record.children].filter(([, members]) => members.length > 0));
+  return withMembers(record, { children });
 }
 
 /** States in which every sweep that has begun is complete. */
