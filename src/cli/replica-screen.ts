@@ -44,7 +44,7 @@ export function replicaScreen(source: string) {
     const isLast = total !== undefined && done >= total;
     if (!rate.isDue() && !isLast) return;
     const seconds = Math.max(0.001, (performance.now() - rate.began) / 1000);
-    const perSecond = Math.round((done - rate.from) / seconds);
+    const perSecond = rounded((done - rate.from) / seconds);
     const secondsLeft =
       total === undefined || perSecond === 0
         ? undefined
@@ -74,6 +74,9 @@ export function replicaScreen(source: string) {
 }
 
 const newRate = (): Rate => ({ began: performance.now(), isDue: makeThrottle(INTERVALS) });
+
+/** A rate with one decimal if it is low: the files of a listing may take seconds. */
+const rounded = (rate: number): number => (rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate));
 
 const short = ({ kind, resource, keys }: ReplicaEvent & { kind: 'deleted' | 'gone' }) => ({
   kind,

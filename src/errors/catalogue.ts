@@ -274,7 +274,8 @@ export const catalogue = {
 
   // The store and the command line
   storeMissing: unavailable<{ store: string }>(
-    ({ store }) => `There is no store at ${store}. "plat import" and "plat demo" create one.`,
+    ({ store }) =>
+      `There is no store at ${store}. "plat import", "plat replicate" and "plat demo" create one.`,
   ),
   storeNotOurs: unavailable<{ store: string; reason: string }>(
     ({ store, reason }) => `${store} is not a plat store: ${reason}.`,

@@ -216,7 +216,7 @@ test('errors at the start: no store, a port in use, half of a certificate, a wro
   );
   const messages = answers.map(({ err }) => err.split('\n')[0]);
   assert.deepEqual(messages, [
-    'plat: There is no store at none.db. "plat import" and "plat demo" create one.',
+    'plat: There is no store at none.db. "plat import", "plat replicate" and "plat demo" create one.',
     `plat: Port ${port} is in use. Choose another, or 0 for any free one.`,
     'plat: --tls-cert and --tls-key must be given together.',
     'plat: c.pem cannot be read.',

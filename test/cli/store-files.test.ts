@@ -66,7 +66,7 @@ test('import reports a new store, and with --no-create creates none', async (t) 
   assert.deepEqual(refused, {
     code: 1,
     out: '',
-    err: 'plat: There is no store at m.db. "plat import" and "plat demo" create one.\n',
+    err: 'plat: There is no store at m.db. "plat import", "plat replicate" and "plat demo" create one.\n',
   });
   const byVariable = await at.run(['import', '--store', 'm.db', 'a.ndjson'], {
     env: { PLAT_NO_CREATE: '1' },
@@ -223,7 +223,10 @@ test('a path that is not a file, and an empty file, are reported as such', async
       'folder.db cannot be used: it is a folder; name a file in it, such as folder.db/market.db.',
     ],
     ['empty.db', 'empty.db is not a plat store: it is empty.'],
-    ['empty.db/m.db', 'There is no store at empty.db/m.db. "plat import" and "plat demo" create one.'],
+    [
+      'empty.db/m.db',
+      'There is no store at empty.db/m.db. "plat import", "plat replicate" and "plat demo" create one.',
+    ],
   ] as const;
   const answers = await Promise.all(cases.map(([store]) => at.run(['status', '--store', store])));
   assert.deepEqual(

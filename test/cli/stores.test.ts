@@ -32,7 +32,7 @@ test('a missing store, another file, a newer layout and an unavailable engine ar
     [
       ['status', '--store', 'none.db'],
       1,
-      'There is no store at none.db. "plat import" and "plat demo" create one.',
+      'There is no store at none.db. "plat import", "plat replicate" and "plat demo" create one.',
     ],
     [['status', '--store', 'text.db'], 1, 'text.db is not a plat store: it is not an SQLite database.'],
     [

@@ -56,6 +56,8 @@ export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void>
   if (total === 0) return;
   const step = { kind: 'step', resource: 'Media', step: 'media' } as const;
   report({ ...step, state: 'begun' });
+  // The files of the first listing may take a while.
+  report({ ...step, kind: 'page', rows: 0, done: 0, total });
   try {
     await fetchRound(copy, folder, total);
   } catch (error) {

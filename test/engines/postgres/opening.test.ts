@@ -30,7 +30,7 @@ test('opening a database without a store is an error, unless the store is to be 
   const address = await database(t);
   await assert.rejects(openStore(address), {
     code: 'storeMissing' satisfies ErrorCode,
-    message: `There is no store at ${shown(address)}. "plat import" and "plat demo" create one.`,
+    message: `There is no store at ${shown(address)}. "plat import", "plat replicate" and "plat demo" create one.`,
   });
   const store = await opened(t, address, { create: 'replica' });
   assert.equal((await store.model()).settings.owner, 'replica');

@@ -11,7 +11,7 @@ import { bytes, mediaReplica, sha256, url } from './media-replica.ts';
 const HOUR = 3600 * SECOND;
 
 test('a file is stored once under the hash of its content, and fetched once, without the token', async (t) => {
-  const { folder, host, feed, run, rows, files, fileOf } = await mediaReplica(t);
+  const { folder, host, feed, run, rows, files, fileOf, replica } = await mediaReplica(t);
   host.files.set(url('a'), 'one picture').set(url('b'), 'one picture').set(url('c'), 'another');
   await feed.write(
     'Property',
@@ -30,6 +30,12 @@ test('a file is stored once under the hash of its content, and fetched once, wit
   assert.deepEqual(
     host.asked.toSorted((x, y) => (x.url < y.url ? -1 : 1)),
     ['a', 'b', 'c'].map((name) => ({ url: url(name), token: undefined })),
+  );
+  const progress = replica.reported('page').filter(({ step }) => step === 'media');
+  assert.deepEqual(
+    [progress.at(0), progress.at(-1)?.done],
+    [{ resource: 'Media', step: 'media', rows: 0, done: 0, total: 2 }, 2],
+    'the number of listings is shown before the first file has arrived',
   );
   await run();
   assert.deepEqual(host.asked, [], 'nothing is fetched twice');
