@@ -80,7 +80,14 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
   const hasChildren = first === 'Property' && !isShown;
   const access: Partial<RecordAccess> = probe.isPlat
     ? {}
-    : await probeRecords({ client, collection, key, hasChildren, filter: options.filter });
+    : await probeRecords({
+        client,
+        collection,
+        key,
+        hasChildren,
+        declaresChildren: declaresCollections(metadata),
+        filter: options.filter,
+      });
   const isReplica = typeOf(metadata, 'Property')?.properties.has(REPLICA_TIMESTAMP) === true;
   const windowField = options.windowField ?? (isReplica ? REPLICA_TIMESTAMP : 'ModificationTimestamp');
   // Not every resource of a source need have the source's own timestamp.
@@ -394,6 +401,14 @@ async function workingExpansions(
   return { expansions: working, isShown };
 }
 
+/** Whether the metadata declares a collection of listings; also if there is none. */
+function declaresCollections(metadata: SourceMetadata | undefined): boolean {
+  const { collections, properties } = typeOf(metadata, 'Property') ?? {};
+  const isDeclared = (name: string): boolean =>
+    collections?.has(name) === true || properties?.has(name) === true;
+  return metadata === undefined || NAMES_OF_COLLECTIONS.flat().some(isDeclared);
+}
+
 /** The number of listings of which one is expected to show a sub-resource that nobody requested. */
 const SAMPLED_RECORDS = 30;
 
@@ -457,6 +472,8 @@ interface ProbeOptions {
   readonly key: string;
   /** Whether records of the collection have media. */
   readonly hasChildren: boolean;
+  /** Whether the metadata declares a collection of listings, or there is no metadata. */
+  readonly declaresChildren: boolean;
   /** The filter of the copy. */
   readonly filter: string | undefined;
 }
@@ -506,7 +523,8 @@ async function findChildAddress(
       if (await anyWorks(client, addresses)) return form;
     } catch (error) {
       if (!isDirectFailure(error) || !isServerError(error)) throw error;
-      failing ??= form;
+      // Some servers fail at every path that they do not know.
+      if (options.declaresChildren) failing ??= form;
     }
   }
   if (failing !== undefined) await readFew(options);

@@ -7,7 +7,7 @@ import type { Scope } from '../../../support/engine.ts';
 import type { Json } from '../../../support/world.ts';
 import { change, keyOf, keysUpTo, listings, take, withPhotos } from '../../support/feed.ts';
 import { json, type Reply, type Seen } from '../../support/loopback.ts';
-import { odataServer } from '../../support/odata-server.ts';
+import { metadataOf, odataServer } from '../../support/odata-server.ts';
 import { makeReplica, SOURCE } from '../../support/replica.ts';
 
 const HOUR = 3600 * SECOND;
@@ -43,6 +43,23 @@ for (const [what, reply] of NOT_THERE) {
     assert.deepEqual(await replica.keys('Property'), [...keysUpTo(6), keyOf(9)]);
     assert.ok(
       (await replica.status()).abilities.includes('returns a record by a filter on its key, not at its URL'),
+    );
+  });
+}
+
+for (const collections of [['Media'], []]) {
+  const declared = collections.length > 0 ? 'declared' : 'not declared';
+  test(`a source that fails at the paths of sub-data, which are ${declared}`, async (t) => {
+    const { server, replica } = await scene(t);
+    server.traits.metadata = metadataOf({ ModificationTimestamp: 'Edm.DateTimeOffset' }, collections);
+    server.intercept = (seen) => (isMedia(seen) ? { status: 500, body: 'Unexpected character' } : undefined);
+    const run = replica.replicate();
+    // Declared ones exist, so their failure is one of the source.
+    await (collections.length > 0 ? assert.rejects(run, { kind: 'transient' }) : run);
+    assert.deepEqual(await replica.keys('Property'), keysUpTo(6));
+    assert.equal(
+      (await replica.status()).abilities.includes('the source returns no sub-resources'),
+      collections.length === 0,
     );
   });
 }
