@@ -8,7 +8,7 @@ import type { StoreSettings } from '../../src/records/settings.ts';
 import { LAYOUT_VERSION } from '../../src/store/state/meta.ts';
 import type { PartitionField } from '../../src/store/store.ts';
 import type { ClockTrust } from '../../src/store/time/store-clock.ts';
-import { testClock } from './clock.ts';
+import { type Prepared, preparedFor, prepareStore } from './clock.ts';
 import type { Engine, StorePart } from './engine.ts';
 import { postgresServer, runOn, type SharedServer } from './postgres-server.ts';
 
@@ -29,30 +29,25 @@ async function administer(server: SharedServer, statement: string): Promise<void
   await administering.query(statement);
 }
 
+interface Template {
+  readonly settings: StoreSettings;
+  readonly partitions: PartitionField | undefined;
+  readonly state: Prepared;
+}
+
 /** A database with an empty store of these settings, to be copied: creating a store takes longer than most tests. */
-function preparedDatabase(
-  server: SharedServer,
-  settings: StoreSettings,
-  partitions: PartitionField | undefined,
-): Promise<string> {
-  const id = JSON.stringify([settings, partitions]);
+function preparedDatabase(server: SharedServer, template: Template): Promise<string> {
+  const id = JSON.stringify(template);
   const known = prepared.get(id);
   if (known !== undefined) return known;
-  const made = prepareOnce(server, `prepared_${createHash('sha256').update(id).digest('hex').slice(0, 16)}`, {
-    settings,
-    partitions,
-  });
+  const name = `prepared_${createHash('sha256').update(id).digest('hex').slice(0, 16)}`;
+  const made = prepareOnce(server, name, template);
   prepared.set(id, made);
   return made;
 }
 
-interface Prepared {
-  readonly settings: StoreSettings;
-  readonly partitions: PartitionField | undefined;
-}
-
 /** The first process that needs it creates it, for all processes that use the server. */
-async function prepareOnce(server: SharedServer, name: string, what: Prepared): Promise<string> {
+async function prepareOnce(server: SharedServer, name: string, template: Template): Promise<string> {
   const client = new Client({ connectionString: server.address('postgres') });
   await client.connect();
   try {
@@ -61,7 +56,7 @@ async function prepareOnce(server: SharedServer, name: string, what: Prepared): 
     if (rowCount === 1) return name;
     const making = freshName('preparing');
     await client.query(`CREATE DATABASE ${making}`);
-    await prepare(server.address(making), what);
+    await prepare(server.address(making), template);
     await client.query(`ALTER DATABASE ${making} RENAME TO ${name}`);
     return name;
   } finally {
@@ -69,18 +64,16 @@ async function prepareOnce(server: SharedServer, name: string, what: Prepared): 
   }
 }
 
-/** Created at a time before that of all tests, since timestamps never go backwards. */
-async function prepare(address: string, { settings, partitions }: Prepared): Promise<void> {
-  const clock = testClock('2020-01-01T00:00:00Z');
-  const store = await openPostgresStore({
-    address,
-    create: settings,
-    ...(partitions === undefined ? {} : { partitions }),
-    clock,
-    writeBackup,
-  });
-  await store.close();
-}
+const prepare = (address: string, { settings, partitions, state }: Template): Promise<void> =>
+  prepareStore(state, (clock) =>
+    openPostgresStore({
+      address,
+      create: settings,
+      ...(partitions === undefined ? {} : { partitions }),
+      clock,
+      writeBackup,
+    }),
+  );
 
 /** The address of an empty database. */
 export async function bareDatabase(): Promise<{ address: string; drop(): Promise<void> }> {
@@ -95,8 +88,9 @@ export async function bareDatabase(): Promise<{ address: string; drop(): Promise
 export async function emptyDatabase(
   settings: StoreSettings,
   partitions?: PartitionField,
+  state: Prepared = 'created',
 ): Promise<{ address: string; drop(): Promise<void> }> {
-  return await copyOf(await preparedDatabase(await postgresServer(), settings, partitions));
+  return await copyOf(await preparedDatabase(await postgresServer(), { settings, partitions, state }));
 }
 
 /** The address of a copy of a database, to which nobody may be connected. */
@@ -127,7 +121,7 @@ export function postgresEngine(partitions?: PartitionField): Engine {
     layout: LAYOUT_VERSION,
     share: 0.05,
     async open(scope, { settings, clock, limits, machine }) {
-      const { address, drop } = await emptyDatabase(settings, partitions);
+      const { address, drop } = await emptyDatabase(settings, partitions, preparedFor(clock, machine));
       // A database is dropped at once if nobody is connected to it; the server waits for those that it disconnects.
       const taken = new AsyncDisposableStack();
       scope.after(() => taken.disposeAsync());

@@ -5,7 +5,7 @@ import { openSqliteStore, type SqliteStoreOptions } from '../../src/engines/sqli
 import type { StoreSettings } from '../../src/records/settings.ts';
 import { LAYOUT_VERSION } from '../../src/store/state/meta.ts';
 import type { ClockTrust } from '../../src/store/time/store-clock.ts';
-import { testClock } from './clock.ts';
+import { type Prepared, preparedFor, prepareStore } from './clock.ts';
 import type { Engine, StorePart } from './engine.ts';
 import { removeTemporary, temporaryFile } from './temporary.ts';
 
@@ -14,27 +14,20 @@ const KINDS: readonly StorePart['kind'][] = ['table', 'index', 'trigger', 'view'
 const prepared = new Map<string, Promise<string>>();
 
 /** An empty store of these settings, to be copied: creating a store takes longer than most tests. */
-export function preparedStore(settings: StoreSettings): Promise<string> {
-  const id = JSON.stringify(settings);
+function preparedStore(create: StoreSettings, state: Prepared): Promise<string> {
+  const id = JSON.stringify([create, state]);
   const known = prepared.get(id);
   if (known !== undefined) return known;
-  const made = prepare(settings);
+  const path = temporaryFile();
+  const made = prepareStore(state, (clock) => openSqliteStore({ path, create, clock })).then(() => path);
   prepared.set(id, made);
   return made;
 }
 
-/** Created at a time before that of all tests, since timestamps never go backwards. */
-async function prepare(settings: StoreSettings): Promise<string> {
-  const path = temporaryFile();
-  const store = await openSqliteStore({ path, create: settings, clock: testClock('2020-01-01T00:00:00Z') });
-  await store.close();
-  return path;
-}
-
 /** A copy of the prepared store of these settings. */
-export async function emptyStoreFile(settings: StoreSettings): Promise<string> {
+export async function emptyStoreFile(settings: StoreSettings, state: Prepared = 'created'): Promise<string> {
   const path = temporaryFile();
-  copyFileSync(await preparedStore(settings), path);
+  copyFileSync(await preparedStore(settings, state), path);
   return path;
 }
 
@@ -46,7 +39,7 @@ export function sqliteEngine(
     layout: LAYOUT_VERSION,
     name: readers.pageReaders === undefined ? 'sqlite' : 'sqlite with reader threads',
     async open(scope, { settings, clock, limits, machine }) {
-      const path = await emptyStoreFile(settings);
+      const path = await emptyStoreFile(settings, preparedFor(clock, machine));
       const open = async (file: string, on = clock, trust: ClockTrust = {}) => {
         const store = await openSqliteStore({
           path: file,
