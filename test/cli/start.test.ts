@@ -40,7 +40,8 @@ async function loadedUntil(
   assert.equal(code, 0, err);
   const urls = readFileSync(at.path(file), 'utf8').trimEnd().split('\n');
   const parts = urls.flatMap(
-    (url) => /node_modules\/((?:@[^/]+\/)?[^/]+)|src\/(engines\/\w+|[\w-]+)/.exec(url)?.slice(1) ?? [],
+    (url) =>
+      /node_modules\/((?:@[^/]+\/)?[^/]+)|(?:src|deps)\/(engines\/\w+|[\w-]+)/.exec(url)?.slice(1) ?? [],
   );
   return [...new Set(parts.filter((part) => part !== undefined))].toSorted();
 }

@@ -10,3 +10,9 @@ registerHooks({
     return next(url, context);
   },
 });
+
+// Node's own HTTP client, which reading some exports of `node:http` loads, as an import of that module does.
+process.once('exit', () => {
+  if (process.moduleLoadList.includes('NativeModule internal/deps/undici/undici'))
+    appendFileSync(file, 'node:internal/deps/undici\n');
+});

@@ -2,7 +2,7 @@
  * Node's servers: HTTP/1.1, and HTTP/2 over TLS. This module hides their differences: the connection that carries a request, how a
  * response is written or aborted, and when an idle connection ends. It must not know what is answered.
  */
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import {
   constants,
   createSecureServer,
@@ -17,6 +17,7 @@ import type { Duplex, Writable } from 'node:stream';
 import { platError } from '../../errors/index.ts';
 import { codeOf } from '../../shared/error-code.ts';
 import { type Queued, queueOf } from '../reply/read-pace.ts';
+import { createServer, ServerResponse } from './node-http.ts';
 
 /** Both ends of a connection. Over TLS, Node's events pass other socket objects than the one that it accepted. */
 export const endsOf = ({ remoteAddress, remotePort, localPort }: Socket): string =>

@@ -1,11 +1,11 @@
 /** Responses to requests that Node could not parse. It must not know which paths exist. */
-import { METHODS, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type PlatError, platError } from '../../errors/index.ts';
 import { isNativePath, nativeError, resoError } from '../reply/errors.ts';
 import { type CommonHeaderValues, commonHeaders } from '../reply/send.ts';
 import { ALLOWED, methodNotAllowed } from './methods.ts';
 import { ODATA_VERSION } from './negotiation.ts';
+import { METHODS, STATUS_CODES } from './node-http.ts';
 
 /** Node's error for a connection whose request it could not read. */
 interface ClientError extends Error {

@@ -1,9 +1,9 @@
 /** Writes a reply: its headers, and its body, plain or compressed. It must not know the content of the body. */
-import { ServerResponse } from 'node:http';
 import { finished, type Writable } from 'node:stream';
 import { gzipMember } from '../../shared/gzip-member.ts';
 import { type BodyPart, hasEvents, type Reply } from '../exchange.ts';
 import { chooseEncoding } from '../http/negotiation.ts';
+import { ServerResponse } from '../http/node-http.ts';
 import { bodyStreamOf, type HttpResponse, writeHead, writeQueueOf } from '../http/server.ts';
 import { compressBody } from './compress.ts';
 import type { Sender } from './read-pace.ts';
