@@ -84,7 +84,12 @@ test('filters, orders and keys of listings are read from the search table and it
     '$filter=LivingArea gt 60 and YearBuilt lt 1950': ['SCAN r USING INDEX property_search_walk'],
     [four]: [cityAndPrice, sorted],
     [`${four}&$orderby=ListPrice desc`]: [cityAndPrice],
-    [`${four} and YearBuilt eq 1900`]: [by('city_list_price_with_ss_bt_la', terms), sorted],
+    // The index finds the ids, and their rows are read in the order of the table.
+    [`${four} and YearBuilt eq 1900`]: [
+      'SEARCH r USING INTEGER PRIMARY KEY (rowid=?)',
+      `SEARCH a1 USING COVERING INDEX property_search_by_city_list_price_with_ss_bt_la (${terms})`,
+      sorted,
+    ],
     '$filter=ListPrice ge 1 and LivingArea gt 60&$orderby=ListPrice': [
       by('list_price_with_ss_bt_la', 'ListPrice>?', 'COVERING '),
     ],
