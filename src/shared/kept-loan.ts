@@ -5,6 +5,8 @@ const REST = 1000;
 
 interface Kept<T> {
   readonly loan: Promise<T>;
+  /** The loan, once it has been granted. */
+  held: T | undefined;
   /** Returns the loan; called when nothing uses it. */
   readonly end: () => void;
   /** The number of current uses. */
@@ -16,21 +18,25 @@ interface Kept<T> {
 /** Concurrent uses share the loan, such as a connection that sends statements one behind the other. */
 export class KeptLoan<T extends Disposable> {
   readonly #borrow: () => Promise<T>;
+  readonly #isLost: (loan: T) => boolean;
   #kept: Kept<T> | undefined;
 
-  constructor(borrow: () => Promise<T>) {
+  /** @param isLost whether a loan can no longer be used, such as a connection that the server has closed */
+  constructor(borrow: () => Promise<T>, isLost: (loan: T) => boolean) {
     this.#borrow = borrow;
+    this.#isLost = isLost;
   }
 
-  /** Uses the loan. If none of its uses has ended for long, or one has failed, later ones get another loan. */
+  /** Uses the loan. If it is lost, none of its uses has ended for long, or one has failed, later ones get another loan. */
   async use<R>(work: (loan: T) => Promise<R>): Promise<R> {
     const now = performance.now();
-    if (this.#kept !== undefined && this.#kept.uses > 0 && now - this.#kept.moved > REST) this.leave();
+    if (this.#kept !== undefined && !this.#isUsable(this.#kept, now)) this.leave();
     this.#kept ??= this.#take();
     const kept = this.#kept;
     if (kept.uses++ === 0) kept.moved = now;
     try {
-      return await work(await kept.loan);
+      kept.held ??= await kept.loan;
+      return await work(kept.held);
     } catch (error) {
       if (this.#kept === kept) this.leave();
       throw error;
@@ -38,6 +44,10 @@ export class KeptLoan<T extends Disposable> {
       kept.moved = performance.now();
       if (--kept.uses === 0 && this.#kept !== kept) kept.end();
     }
+  }
+
+  #isUsable({ held, uses, moved }: Kept<T>, now: number): boolean {
+    return (held === undefined || !this.#isLost(held)) && (uses === 0 || now - moved <= REST);
   }
 
   /** Returns the loan as soon as nothing uses it. */
@@ -57,7 +67,7 @@ export class KeptLoan<T extends Disposable> {
       // A loan that was refused has been reported to its first user.
       loan.then((held) => held[Symbol.dispose]()).catch(() => undefined);
     };
-    const kept: Kept<T> = { loan, end, uses: 0, moved: 0 };
+    const kept: Kept<T> = { loan, held: undefined, end, uses: 0, moved: 0 };
     return kept;
   }
 }

@@ -10,8 +10,10 @@ interface Thing extends Disposable {
 let made: number;
 let returned: number[];
 let refusal: Error | undefined;
+const lost = new Set<number>();
 beforeEach(() => {
   [made, returned, refusal] = [0, [], undefined];
+  lost.clear();
 });
 
 const borrow = async (): Promise<Thing> => {
@@ -23,7 +25,7 @@ const borrow = async (): Promise<Thing> => {
 const idOf = async ({ id }: Thing): Promise<number> => id;
 
 test('uses share one loan, concurrently and one after the other', async () => {
-  const kept = new KeptLoan(borrow);
+  const kept = new KeptLoan(borrow, ({ id }) => lost.has(id));
   assert.deepEqual(await Promise.all([kept.use(idOf), kept.use(idOf)]), [1, 1]);
   assert.equal(await kept.use(idOf), 1);
   assert.deepEqual(returned, []);
@@ -33,7 +35,7 @@ test('uses share one loan, concurrently and one after the other', async () => {
 });
 
 test('a loan that is left is returned after its last use, and later uses get another one', async () => {
-  const kept = new KeptLoan(borrow);
+  const kept = new KeptLoan(borrow, ({ id }) => lost.has(id));
   const { promise, resolve } = Promise.withResolvers<void>();
   const long = kept.use(async ({ id }) => {
     await promise;
@@ -51,7 +53,7 @@ test('a loan that is left is returned after its last use, and later uses get ano
 });
 
 test('after a use that failed, the next one gets another loan', async () => {
-  const kept = new KeptLoan(borrow);
+  const kept = new KeptLoan(borrow, ({ id }) => lost.has(id));
   const failed = kept.use(async () => {
     throw new Error('lost');
   });
@@ -61,8 +63,17 @@ test('after a use that failed, the next one gets another loan', async () => {
   kept.leave();
 });
 
+test('a loan that was lost while nothing used it is returned, and the next use gets another one', async () => {
+  const kept = new KeptLoan(borrow, ({ id }) => lost.has(id));
+  assert.equal(await kept.use(idOf), 1);
+  lost.add(1);
+  assert.deepEqual(await Promise.all([kept.use(idOf), kept.use(idOf)]), [2, 2]);
+  assert.deepEqual(returned, [1]);
+  kept.leave();
+});
+
 test('a loan that was refused is requested again', async () => {
-  const kept = new KeptLoan(borrow);
+  const kept = new KeptLoan(borrow, ({ id }) => lost.has(id));
   refusal = new Error('full');
   await assert.rejects(kept.use(idOf), /full/);
   refusal = undefined;
@@ -80,7 +91,7 @@ test('an unused loan is returned after a while; one whose use does not end is re
     mock.timers.tick(milliseconds);
     await undefined;
   };
-  const kept = new KeptLoan(borrow);
+  const kept = new KeptLoan(borrow, ({ id }) => lost.has(id));
   await kept.use(idOf);
   await pass(900);
   await kept.use(idOf);

@@ -40,6 +40,8 @@ interface LoanOptions {
 
 /** A connection of a pool, until the scope that borrowed it ends. */
 export interface Loan extends Disposable {
+  /** Whether the connection has ended or is about to. */
+  readonly isLost: boolean;
   /** Runs `work` on the connection. An error that it throws synchronously becomes a rejection. */
   run<T>(work: Work<T>): Promise<T>;
   /** Sets work, such as the end of a transaction, that starts when the scope is left, without waiting for it. */
@@ -77,6 +79,9 @@ export async function borrow(pool: StorePool, { milliseconds, name }: LoanOption
   const held = taken.move();
   const giveBack = (): void => held.dispose();
   return {
+    get isLost() {
+      return isLost || losses.has(client);
+    },
     run,
     runAtEnd(work) {
       ending = work;

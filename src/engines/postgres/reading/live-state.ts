@@ -56,7 +56,10 @@ export class LiveState {
     this.#takeovers = takeovers;
     this.#clock = clock;
     this.#rows = poolSession(small).rows;
-    this.#kept = new KeptLoan(() => borrow(small));
+    this.#kept = new KeptLoan(
+      () => borrow(small),
+      ({ isLost }) => isLost,
+    );
   }
 
   end(): void {
