@@ -224,12 +224,12 @@ function linkTo(server: ODataServer, { path, query }: Seen, place: number, left:
 
 type Term = (record: Json) => boolean;
 
-/** `eq`, `gt`, `lt` and `and`, with or without parentheses; anything else is rejected. */
+/** `eq`, `ne`, `gt`, `lt` and `and`, with or without parentheses; anything else is rejected. */
 function termsOf(filter: string | null): Term[] | undefined {
   if (filter === null) return [];
   const parts = filter.replaceAll(/[()]/g, '').split(' and ');
   const terms = parts.flatMap((part) => {
-    const [, field = '', operator, value = ''] = /^(\w+) (eq|gt|lt) (\S+)$/.exec(part) ?? [];
+    const [, field = '', operator, value = ''] = /^(\w+) (eq|ne|gt|lt) (\S+)$/.exec(part) ?? [];
     if (operator === undefined) return [];
     const wanted = value.replace(/^'(.*)'$/, '$1');
     const comparable = (each: unknown): string | number =>
@@ -238,7 +238,8 @@ function termsOf(filter: string | null): Term[] | undefined {
     return [
       (record: Json): boolean => {
         const left = comparable(record[field]);
-        return operator === 'eq' ? left === right : operator === 'gt' ? left > right : left < right;
+        if (operator === 'eq' || operator === 'ne') return (left === right) === (operator === 'eq');
+        return operator === 'gt' ? left > right : left < right;
       },
     ];
   });

@@ -33,6 +33,7 @@ import {
   childAddress,
   filterBy,
   literalOf,
+  newCondition,
   recordAddress,
   windowCondition,
   withOptions,
@@ -97,10 +98,9 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
   const keyedWindows: string[] = [];
   for (const name of probe.pagesByLink ? [] : known) {
     const { key: of = key } = dictionary.resources.get(name) ?? {};
-    const literal = (each: string): string => literalOf(each, access.hasNumericKeys === true);
     const list = { client, collection: `${root}${name}`, key: of, filter: options.filter };
-    const window = windowCondition({ ...ALL_TIMES, field: windowFieldOf(name) });
-    const works = await orderByKey(list, literal, window);
+    const window = windowCondition(allTimes(windowFieldOf(name), client.clock.now()));
+    const works = await orderByKey(list, access.hasNumericKeys === true, window);
     if (works.walks) keyed.push(name);
     if (works.windows) keyedWindows.push(name);
   }
@@ -298,12 +298,19 @@ async function ignoresOffsets(list: KeyList): Promise<boolean> {
 /** The number of keys with which the order of records is tested. */
 const SORTED_RECORDS = 20;
 
-/** A window that has every record with a timestamp. */
-const ALL_TIMES = {
-  kind: 'window',
-  lower: '1970-01-01T00:00:00Z',
-  upper: '2100-01-01T00:00:00Z',
-} as const;
+const DAY = 86_400_000;
+
+/**
+ * A window that has every record with a timestamp. It differs from time to time, as `newCondition` does.
+ * @param now milliseconds since 1970
+ */
+const allTimes = (field: string, now: number) =>
+  ({
+    kind: 'window',
+    field,
+    lower: `${new Date(now % DAY).toISOString().slice(0, 19)}Z`,
+    upper: '2100-01-01T00:00:00Z',
+  }) as const;
 
 /**
  * Whether a source sorts records by their keys, and filters them by keys in the same order, so that a walk can continue after the
@@ -313,10 +320,10 @@ const ALL_TIMES = {
  */
 async function orderByKey(
   list: KeyList,
-  literal: (key: string) => string,
+  hasNumericKeys: boolean,
   window: string | undefined,
 ): Promise<Readonly<Record<'walks' | 'windows', boolean>>> {
-  const { key } = list;
+  const { client, key } = list;
   const top = `$top=${SORTED_RECORDS}`;
   const continues = async (
     keys: readonly (string | undefined)[],
@@ -324,8 +331,9 @@ async function orderByKey(
   ): Promise<boolean> => {
     const middle = (keys.length - 1) >> 1;
     const expected = keys.slice(middle + 1);
-    const after = `${key} gt ${literal(keys[middle] ?? '')}`;
-    const rest = await keysAt(list, [top, `$orderby=${key}`], within, after);
+    const after = `${key} gt ${literalOf(keys[middle] ?? '', hasNumericKeys)}`;
+    const other = within ?? newCondition(key, client.clock.now(), hasNumericKeys);
+    const rest = await keysAt(list, [top, `$orderby=${key}`], other, after);
     if (rest === undefined || (!mayGoOn && rest.length !== expected.length)) return false;
     return expected.every((each, at) => each !== undefined && rest[at] === each);
   };

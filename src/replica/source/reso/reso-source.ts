@@ -44,6 +44,7 @@ import {
   childAddress,
   filterBy,
   literalOf,
+  newCondition,
   quoted,
   recordAddress,
   windowCondition,
@@ -96,7 +97,8 @@ export function resoSource(options: ResoSourceOptions): Source {
     if (resource === undefined) throw new Error(`The dictionary has no resource ${name}`);
     return resource;
   };
-  const literal = (key: string): string => literalOf(key, capabilities.hasNumericKeys === true);
+  const hasNumericKeys = capabilities.hasNumericKeys === true;
+  const literal = (key: string): string => literalOf(key, hasNumericKeys);
   const isUnasked = capabilities.unasked === true;
   const isExpanded = (name: string): boolean =>
     name === 'Property' && capabilities.children === 'expanded' && expansions.length > 0 && !isUnasked;
@@ -210,9 +212,15 @@ export function resoSource(options: ResoSourceOptions): Source {
     if (position?.kind === 'link') return topMeans === 'page' ? withTop(position.url, size) : position.url;
     const { key } = resourceOf(resource);
     const after = position?.kind === 'key' ? `${key} gt ${literal(position.key)}` : undefined;
+    const isFiltered = after !== undefined || capabilities.filter !== undefined;
+    // The bounds of a window are new in themselves.
+    const isRecurring = isFiltered && where.every((each) => each === undefined);
+    const takesKeys = isKeyed || capabilities.isPlat;
+    const unlikeBefore =
+      isRecurring && takesKeys ? newCondition(key, client.clock.now(), hasNumericKeys) : undefined;
     return withOptions(`${root}${resource}`, [
       ...(topMeans === 'total' ? [] : [`$top=${size}`]),
-      ...filterBy(capabilities.filter, ...where, after),
+      ...filterBy(capabilities.filter, ...where, after, unlikeBefore),
       ...shape,
       ...(isKeyed ? [`$orderby=${key}`] : []),
       ...(position?.kind === 'skip' ? [`$skip=${position.skip}`] : []),

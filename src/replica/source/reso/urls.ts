@@ -33,6 +33,18 @@ export function withOptions(address: string, options: readonly string[]): string
 export const windowCondition = (walk: Walk): string | undefined =>
   walk.kind === 'all' ? undefined : `(${walk.field} gt ${walk.lower} and ${walk.field} lt ${walk.upper})`;
 
+/** The number of seconds after which the condition below recurs for keys that are numbers, so that it fits into 32 bits. */
+const RECURS = 1_000_000_000;
+
+/**
+ * A condition that every record meets, and that no request of an earlier walk had. A source may keep the list that it found for a
+ * filter, as plat does for ten minutes: a walk with the same filter as an earlier one would miss every record that has been added
+ * since, and a sweep would delete it.
+ * @param now milliseconds since 1970
+ */
+export const newCondition = (key: string, now: number, hasNumericKeys: boolean): string =>
+  `${key} ne ${hasNumericKeys ? -(1 + (Math.floor(now / 1000) % RECURS)) : quoted(`plat-${now}`)}`;
+
 /** The query option for records that meet all of the conditions; none if there are none. */
 export function filterBy(...conditions: readonly (string | undefined)[]): string[] {
   const given = conditions.filter((each) => each !== undefined);

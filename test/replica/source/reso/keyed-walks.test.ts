@@ -89,6 +89,33 @@ for (const { links, top } of KINDS) {
   });
 }
 
+test('a source that keeps the list of each filter: a sweep deletes no record that was added after an earlier walk', async (t) => {
+  const { server, replica, clock, list } = await scene(t, { links: 'offset' });
+  const kept = new Map<string, ReadonlySet<unknown>>();
+  server.intercept = (seen) => {
+    if (!isLaterPage(seen)) return undefined;
+    const filter = seen.query.get('$filter') ?? '';
+    const known = kept.get(filter);
+    if (known === undefined) {
+      kept.set(filter, new Set(list.map(({ ListingKey }) => ListingKey)));
+      return undefined;
+    }
+    const [, last = ''] = /ListingKey gt '([^']*)'/.exec(filter) ?? [];
+    const rows = list.filter(({ ListingKey }) => known.has(ListingKey) && String(ListingKey) > last);
+    return json({ '@odata.count': rows.length, value: rows.slice(0, 40) });
+  };
+  assert.equal(await replica.replicate(), 'done');
+  clock.advance(60_000);
+  // It is on a page of the walk that does not end with another key than before.
+  list.push(listing(`${keyOf(60)}5`, { ModificationTimestamp: clock.text() }));
+  take(list, keyOf(61));
+  clock.advance(60_000);
+  assert.equal(await replica.replicate({ step: 'update' }), 'done');
+  assert.equal(await replica.replicate({ step: 'purge' }), 'done');
+  const expected = [...keysUpTo(150).filter((key) => key !== keyOf(61)), `${keyOf(60)}5`].toSorted();
+  assert.deepEqual(await replica.keys('Property'), expected);
+});
+
 test('a source that limits $skip is copied, and verified, in the order of keys', async (t) => {
   const { server, replica } = await scene(t, { links: 'offset', skips: 80 });
   assert.equal(await replica.replicate(), 'done');
