@@ -52,6 +52,7 @@ export function heavyContract(engine: Engine): void {
       assert.ok(settled <= before && now > before, 'no settled window may include an open transaction');
     };
     pace.look = 300;
+    assert.equal(world.store.recordsAtOnce(), 1000);
     const records = [
       listing('A', { Media: photos(100) }),
       listing('B'),
@@ -60,6 +61,7 @@ export function heavyContract(engine: Engine): void {
     const report = await world.write('Property', ...records);
     pace.look = 0;
     assert.deepEqual(nonZero(report), { inserted: 2, restamped: 1, children: { stored: 101, deleted: 1 } });
+    assert.equal(world.store.recordsAtOnce(), 100, 'transactions get smaller after one that took too long');
     assert.deepEqual(seen, [['old'], ['0', 'A']]);
     assert.equal(await world.count('Media'), 101);
     const own = await world.rows('Media', "$filter=ResourceRecordKey eq 'A'&$select=ModificationTimestamp");

@@ -216,11 +216,11 @@ export function resoSource(options: ResoSourceOptions): Source {
     // The bounds of a window are new in themselves.
     const isRecurring = isFiltered && where.every((each) => each === undefined);
     const takesKeys = isKeyed || capabilities.isPlat;
-    const unlikeBefore =
+    const distinct =
       isRecurring && takesKeys ? newCondition(key, client.clock.now(), hasNumericKeys) : undefined;
     return withOptions(`${root}${resource}`, [
       ...(topMeans === 'total' ? [] : [`$top=${size}`]),
-      ...filterBy(capabilities.filter, ...where, after, unlikeBefore),
+      ...filterBy(capabilities.filter, ...where, after, distinct),
       ...shape,
       ...(isKeyed ? [`$orderby=${key}`] : []),
       ...(position?.kind === 'skip' ? [`$skip=${position.skip}`] : []),
