@@ -18,7 +18,7 @@ import {
   updateAll,
   windowedCollections,
 } from './cycle.ts';
-import { followerOf } from './follow.ts';
+import { ChangeFollower } from './follow.ts';
 import { DEFAULT_INTERVALS, type ReplicateOptions } from './options.ts';
 
 /**
@@ -108,7 +108,7 @@ export async function watch(
   }: ReplicateOptions,
 ): Promise<void> {
   const downloaded = Promise.withResolvers<void>();
-  const follower = followerOf(copy, review, { follow, limits });
+  const follower = new ChangeFollower(copy, review, { follow, limits });
   const update = async (): Promise<boolean> => {
     await follower.prepared;
     await review();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestFailure } from '../../../src/replica/http/failure.ts';
-import { FailedMethods } from '../../../src/replica/run/follow.ts';
+import { FailedMethods } from '../../../src/replica/run/failed-methods.ts';
 import type { ChangeFeed, ChangeMethod } from '../../../src/replica/source/source.ts';
 
 /** Events and entity events use the same positions. */
