@@ -148,6 +148,21 @@ test('a writer that waits too long for the lock learns which process of the serv
   assert.equal(await underLock(pool, async () => 'free'), 'free');
 });
 
+test('a writer that waits too long for a table is not told that another one has the write lock', async (t) => {
+  const address = parsePostgresAddress(await database(t));
+  await using pool = new StorePool(address);
+  await using other = new StorePool(address);
+  await withSession(other, async ({ run }) => {
+    await run('BEGIN; LOCK TABLE plat.plat_meta IN ACCESS EXCLUSIVE MODE');
+    const waiting = underLock(pool, async () => 'done', { patience: 1 });
+    const error = await waiting.catch((reason: unknown) => translateError(reason, address, 0));
+    assert.equal(
+      operatorMessage(error),
+      `Another session seems to block ${pool.store}: the server says: canceling statement due to lock timeout; pg_blocking_pids of the server shows by whom. Try again when it has finished. If it hangs, end it; what it has committed stays stored.`,
+    );
+  });
+});
+
 test('a statement that waits for a lock is ended by the server before the connection is closed', async (t) => {
   const address = await database(t);
   const world = await openAt(t, address);

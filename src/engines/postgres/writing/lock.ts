@@ -63,7 +63,8 @@ export async function underLock<T>(
           await session.run('ROLLBACK').catch(() => undefined);
           if (hasBegun || !isLockTimeout(error)) throw error;
           const [row] = await session.rows(HOLDER);
-          throw storeBusyError(pool.store, textOrNull(row?.holder), error);
+          // Without a holder, the lock of a table was in the way, as of `plat_meta`, which is read under this one.
+          throw row === undefined ? error : storeBusyError(pool.store, textOrNull(row.holder), error);
         }
       });
     } catch (error) {
