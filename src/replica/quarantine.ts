@@ -11,6 +11,7 @@ import { readNote } from './checkpoint/notes.ts';
 import { reasonsToFetchSeparately } from './copy/pending-fetches.ts';
 import { pendingReason, RECORD, subjectOf } from './copy/quarantine-entry.ts';
 import { reparseRecord } from './copy/read-page.ts';
+import { lacks, notIgnored, unknownFields } from './copy/schema-drift.ts';
 import { sourceName } from './run/options.ts';
 import { type QuerySourceOptions, querySource } from './run/session.ts';
 import { type AbsenceResult, findAbsent, LISTED_ONLY } from './steps/find-absent.ts';
@@ -143,7 +144,8 @@ async function retryEntry(
   };
   const result = reparseRecord(model.resource(name), parseWithRepeatedMembers(payload), model);
   if (!result.ok) return keepInQuarantine(result.invalid.reasons.join('; '));
-  const capabilities = readNote(await store.checkpoints.state(source), 'capabilities');
+  const state = await store.checkpoints.state(source);
+  const capabilities = readNote(state, 'capabilities');
   const apart = (resource: string): readonly string[] =>
     capabilities === undefined ? [] : reasonsToFetchSeparately(capabilities, resource);
   // If the member is stored under another record, it is not moved: the next run requests the record of this entry to determine
@@ -158,6 +160,14 @@ async function retryEntry(
     const whys = new Set([RECORD, ...apart(of)]);
     await commit({ want: [...whys].map((why) => ({ resource: of, keys: [which], why })) });
     return 'wanted';
+  }
+  // Without these fields, the record would differ from that of the source. The next run applies its drift policy to them.
+  const unknown = notIgnored(unknownFields(result.record), new Set(readNote(state, 'ignored')));
+  if (unknown.length > 0) {
+    const because = lacks(unknown);
+    const want = [{ resource: name, keys: [key], why: RECORD }];
+    await commit({ quarantine: [{ ...entry, reason: because }], want });
+    return { because };
   }
   const records = [{ resource: name, records: [result.record] }];
   const want = apart(name).map((why) => ({ resource: name, keys: [key], why }));

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { retryQuarantined } from '../../src/replica/quarantine.ts';
 import { staleness } from '../../src/replica/status.ts';
+import { isCopyEqual } from '../../src/replica/verify/results.ts';
+import type { Store } from '../../src/store/store.ts';
 import { listing, photo, room } from '../support/builders.ts';
 import { DAY, SECOND, testClock } from '../support/clock.ts';
 import { change, keyOf, keysUpTo, listings, people, take, withPhotos } from './support/feed.ts';
@@ -191,6 +193,14 @@ describe('sub-data that could not be returned', () => {
   }
 });
 
+const declareOwn = (store: Store) =>
+  store.configure((settings) => ({
+    ...settings,
+    declarations: {
+      customFields: [{ resource: 'Property', name: 'Own', type: 'string', group: 'A', label: 'Own' }],
+    },
+  }));
+
 describe('quarantine', () => {
   test('a listing that a retry stores gets its sub-data with the next run, if the source sends that separately', async (t) => {
     const clock = testClock();
@@ -198,6 +208,7 @@ describe('quarantine', () => {
     const server = await odataServer(t, clock, { Property: listings(2, clock, photos) }, { paths: true });
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
     await replica.replicate({ drift: 'freeze' });
+    await declareOwn(replica.store);
     assert.deepEqual(await replica.retry(), { stored: 2, wanted: 0, gone: 0, still: [] });
     assert.deepEqual(await replica.keys('Media'), []);
     clock.advance(HOUR);
@@ -265,12 +276,7 @@ describe('quarantine', () => {
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
     await replica.replicate({ drift: 'freeze' });
     assert.deepEqual(await replica.keys('Property'), []);
-    await replica.store.configure((settings) => ({
-      ...settings,
-      declarations: {
-        customFields: [{ resource: 'Property', name: 'Own', type: 'string', group: 'A', label: 'Own' }],
-      },
-    }));
+    await declareOwn(replica.store);
     assert.deepEqual(await replica.retry(), {
       stored: 2,
       wanted: 0,
@@ -297,6 +303,33 @@ describe('quarantine', () => {
 });
 
 describe('schema drift', () => {
+  test('a record that freeze quarantined stays there at a retry, and is stored once another policy accepts its field', async (t) => {
+    const clock = testClock();
+    const fields = (number: number) => (number === 1 ? { Media: [{ ...photo('p1'), Own: 'x' }] } : {});
+    const server = await odataServer(
+      t,
+      clock,
+      { Property: listings(2, clock, fields) },
+      { expands: ['Media'] },
+    );
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    await replica.replicate({ drift: 'freeze' });
+    const entry = ['Property', keyOf(1), 'The dictionary has no Media.Own'] as const;
+    assert.deepEqual(await replica.quarantine(), [entry]);
+    const [resource, key, reason] = entry;
+    const still = [{ source: SOURCE, resource, key, reason }];
+    // A retry makes the record pending as well, under the policy of the next run.
+    for (const drift of ['freeze', 'evolve'] as const) {
+      assert.deepEqual(await replica.retry(), { stored: 0, wanted: 0, gone: 0, still });
+      assert.deepEqual([await replica.keys('Property'), await replica.quarantine()], [[keyOf(2)], [entry]]);
+      clock.advance(HOUR);
+      await replica.replicate({ step: 'update', drift });
+    }
+    assert.deepEqual(await replica.quarantine(), []);
+    const verified = await replica.verify();
+    assert.ok(isCopyEqual(verified), JSON.stringify(verified));
+  });
+
   for (const kind of KINDS) {
     test(`${kind}: a role that sees more fields causes a full download, which stores them`, async (t) => {
       const feed = await platFeed(t, { role: 'idx' });

@@ -24,6 +24,7 @@ import {
   declareFields,
   fieldName,
   guessField,
+  lacks,
   mergeUnknownField,
   notIgnored,
   type UnknownField,
@@ -150,8 +151,7 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
   }
   const unknown = unknownFields(record);
   if (drift === 'freeze' && unknown.length > 0) {
-    const names = new Set(unknown.map(fieldName));
-    put(resource.name, record.key, [`The dictionary has no ${[...names].join(', ')}`], item.json);
+    put(resource.name, record.key, [lacks(unknown)], item.json);
     return;
   }
   for (const field of record.lenient) draft.lenient.set(fieldName(field), field);

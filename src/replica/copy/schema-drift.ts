@@ -38,6 +38,10 @@ export const notIgnored = (fields: readonly UnknownField[], ignored: ReadonlySet
     (field) => !ignored.has(fieldName(field)) && !ignored.has(fieldName({ ...field, name: FURTHER })),
   );
 
+/** Why a record with unknown fields is quarantined. */
+export const lacks = (fields: readonly UnknownField[]): string =>
+  `The dictionary has no ${[...new Set(fields.map(fieldName))].join(', ')}`;
+
 /** A declaration for an unknown field, derived from one of its values. */
 export function guessField({ resource, name, value }: UnknownField): ForeignField {
   return { resource, name, type: guessType(value), group: GROUP, label: name };
