@@ -63,6 +63,56 @@ test('a record with an empty key stays in the quarantine: the sweep does not tak
   );
 });
 
+test('a record without a key is quarantined, and does not keep a purge from deleting others', async (t) => {
+  const { server, replica } = await scene(t);
+  const list = server.records.get('Property') ?? [];
+  await replica.replicate({ step: 'initial' });
+  // No window has this record, so the first purge is the first to learn of it.
+  const nameless = { ListingKey: null, ModificationTimestamp: '2020-01-01T00:00:00Z' };
+  list.unshift(nameless);
+  list.pop();
+  const purge = async () => [
+    await replica.replicate({ step: 'purge' }),
+    (await replica.keys('Property')).length,
+    ...(await replica.quarantine()).map(([, , reason]) => reason),
+  ];
+  const reason = 'ListingKey is null, which is not a key';
+  assert.deepEqual(await purge(), ['unsure', 12, reason]);
+  // From now on, the row is known to be of that record.
+  assert.deepEqual(await purge(), ['done', 11, reason]);
+  list.pop();
+  assert.deepEqual(await purge(), ['done', 10, reason]);
+  Object.assign(nameless, { ListingKey: keyOf(77), StandardStatus: 'Active' });
+  assert.deepEqual(await purge(), ['done', 11]);
+});
+
+test('a row without a key on a broken page does not cause a deletion because another record has no key', async (t) => {
+  const { server, replica } = await scene(t);
+  server.records.get('Property')?.push({ ListingKey: null });
+  await replica.replicate();
+  let broken = 0;
+  server.intercept = (seen) =>
+    isKeys(seen) && isSecond(seen) && broken++ === 0
+      ? json({ '@odata.count': 1, value: [{ ListingKey: null }] })
+      : undefined;
+  assert.equal(await replica.replicate({ step: 'purge', force: true }), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+});
+
+test('a row that may hide its key keeps a purge from deleting, whatever is in the quarantine', async (t) => {
+  const { server, replica } = await scene(t);
+  server.records.get('Property')?.push({ ListingKey: null });
+  await replica.replicate();
+  server.records.get('Property')?.splice(11, 1);
+  server.intercept = (seen) => {
+    if (!isKeys(seen) || !isSecond(seen)) return undefined;
+    assert.doesNotMatch(String(seen.headers.prefer), /omit-values/, 'a key that is null would be omitted');
+    return json({ value: [{}] });
+  };
+  assert.equal(await replica.replicate({ step: 'purge' }), 'unsure');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+});
+
 /** The records of the last page are in no walk, but are announced and can be requested by key. */
 const hideLast = (server: ODataServer): void => {
   server.intercept = (seen) =>

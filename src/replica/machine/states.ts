@@ -177,6 +177,8 @@ const SWEEPS = {
     total: optional(number),
     /** A row arrived without its key, so this walk does not show which records the source no longer has. */
     keyless: optional(flag),
+    /** A row arrived whose key is null, as that of a quarantined record, so another walk has to agree. */
+    nameless: optional(flag),
     /** The digest of all keys of this walk so far, in order. */
     digest: text,
     /** The digest of the previous walk, if two walks have to agree. */
@@ -202,6 +204,7 @@ type SweepEvents = Kinds<{
     readonly digest: string;
     readonly total?: number;
     readonly keyless: boolean;
+    readonly nameless: boolean;
   };
   /** The last page. */
   readonly end: { readonly keys: number };
@@ -227,13 +230,14 @@ const begin = ({ sweep }: SweepState, { at }: SweepEvents['begin']): SweepState 
 const SWEEP: Table<SweepStates, SweepEvents> = {
   idle: { begin },
   walking: {
-    page: (state, { next, keys, digest, total, keyless }) => ({
+    page: (state, { next, keys, digest, total, keyless, nameless }) => ({
       ...state,
       position: next,
       keys: state.keys + keys,
       digest,
       ...(total === undefined ? {} : { total: lowerTotal(state.total, total) }),
       ...(keyless ? { keyless } : {}),
+      ...(nameless ? { nameless } : {}),
     }),
     end: ({ sweep, base, begun, keys: before }, { keys }) => {
       return { kind: 'deleting', sweep, base, begun, keys: before + keys, deleted: 0 };

@@ -1,12 +1,20 @@
 /** Reads what the responses of both interfaces have in common: JSON, time, and the headers that a plat source adds. */
 import { hash } from 'node:crypto';
-import type { Dictionary } from '../../dictionary/index.ts';
+import type { Dictionary, Resource } from '../../dictionary/index.ts';
 import { parseWithRepeatedMembers } from '../../records/exact-json.ts';
+import { jsonOf } from '../../records/nesting.ts';
 import { messageOf } from '../../shared/error-code.ts';
 import { isObject, type JsonObject, LongNumber } from '../../shared/json.ts';
 import type { SourceClient, SourceResponse } from '../http/client.ts';
 import { isDirectFailure, RequestFailure } from '../http/failure.ts';
-import type { Capabilities, ForeignField, KeyPage, Source, SourceFingerprints } from './source.ts';
+import type {
+  BrokenItem,
+  Capabilities,
+  ForeignField,
+  KeyPage,
+  Source,
+  SourceFingerprints,
+} from './source.ts';
 
 /** What is needed to determine the capabilities of a source. */
 export interface DiscoveryOptions {
@@ -88,6 +96,24 @@ export function keyFromValue(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   const isWhole = value instanceof LongNumber ? /^\d+$/.test(value.text) : Number.isSafeInteger(value);
   return isWhole ? String(value) : undefined;
+}
+
+/** The rows of a page of keys that have no key. */
+export function rowsWithoutKey(
+  { name: resource, key }: Resource,
+  rows: readonly unknown[],
+): Pick<KeyPage, 'keyless' | 'nameless'> {
+  const nameless: BrokenItem[] = [];
+  let keyless = 0;
+  for (const row of rows) {
+    const { [key]: given } = isObject(row) ? row : {};
+    // Any other value may be what the source made of a key, such as of a number with many digits.
+    if (given === null || given === '') {
+      const reason = `${key} is ${jsonOf(given)}, which is not a key`;
+      nameless.push({ resource, payload: jsonOf({ [key]: given }), reason });
+    } else if (keyFromValue(given) === undefined) keyless++;
+  }
+  return { keyless, nameless };
 }
 
 /** What a response contains in addition to its records. */

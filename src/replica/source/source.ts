@@ -110,8 +110,10 @@ export interface SourcePage extends AnyPage {
 
 /** A page of keys, for a sweep. */
 export interface KeyPage extends AnyPage {
-  /** The number of rows on the page that have no key. */
+  /** The number of rows on the page that do not show their keys. Each may be that of any stored record. */
   readonly keyless: number;
+  /** Rows whose key is null or empty. No stored record is one of them. */
+  readonly nameless: readonly BrokenItem[];
 }
 
 /** A field of the source that the dictionary does not have. */

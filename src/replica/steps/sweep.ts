@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { chunked } from '../../shared/chunked.ts';
+import type { QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 import { type CopyChange, deleteMarks, type QuarantinedRecord } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import {
@@ -13,7 +14,7 @@ import {
   reasonsToFetchSeparately,
   separateUnstorable,
 } from '../copy/pending-fetches.ts';
-import { type PendingFetch, RECORD, storableName } from '../copy/quarantine-entry.ts';
+import { nameOfPayload, type PendingFetch, RECORD, storableName } from '../copy/quarantine-entry.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import type { ReplicaEvent } from '../events.ts';
@@ -21,6 +22,7 @@ import { RequestFailure } from '../http/failure.ts';
 import { lowerTotal, type SweepEvent } from '../machine/states.ts';
 import {
   ACCOUNTS,
+  type BrokenItem,
   type KeyPage,
   type PageRequest,
   pagesReliably,
@@ -102,9 +104,11 @@ async function walk(copy: Copy, collection: string): Promise<void> {
   const size = sizeOf(fetchesRecords ? collection : `keys of ${collection}`);
   let { digest, keys: done } = begun;
   for await (const page of pagesFrom(fetch, begun.position, size)) {
-    const rows = page.keys.length;
+    const rows = page.keys.length + namelessRows(page).length;
     for (const { resource, key } of page.keys)
       digest = hash('sha256', `${digest} ${resource} ${key}`, 'base64url');
+    for (const { payload } of namelessRows(page))
+      digest = hash('sha256', `${digest} ${payload}`, 'base64url');
     const { event, also } = eventOf(copy, collection, page, digest);
     await storeSweptPage(copy, page, { sweep: { collection, event } });
     done += rows;
@@ -112,6 +116,22 @@ async function walk(copy: Copy, collection: string): Promise<void> {
     if (also !== undefined) report(also);
   }
 }
+
+/** The rows of a page of keys whose key is not a key. */
+const namelessRows = (page: SweptPage): readonly BrokenItem[] => ('keyless' in page ? page.nameless : []);
+
+/** The quarantined records of a resource that have no key. */
+const namelessEntries = ({ checkpoint }: Pick<Copy, 'checkpoint'>, resource: string) =>
+  checkpoint.quarantined(({ key }) => key === undefined).filter((entry) => entry.resource === resource);
+
+/**
+ * The entries of a page's rows without a key, unless their records are in the quarantine already. A download or a window has
+ * received them with all of their fields.
+ */
+const newNamelessEntries = (copy: Copy, page: SweptPage): QuarantineEntry[] =>
+  namelessRows(page)
+    .filter(({ resource }) => namelessEntries(copy, resource).length === 0)
+    .map(({ resource, payload, reason }) => ({ resource, key: nameOfPayload(payload), payload, reason }));
 
 /** Marks the keys of a page, and makes the records that are not stored pending. */
 async function storeSweptPage(copy: Copy, page: SweptPage, change: CopyChange): Promise<void> {
@@ -129,7 +149,13 @@ async function storeSweptPage(copy: Copy, page: SweptPage, change: CopyChange): 
     seen.push({ resource, keys: keys.map(storableName), sweep: state.sweep });
     missing.push({ resource, keys: await store.checkpoints.missing(name, resource, keys), why: RECORD });
   }
-  const { want, quarantine } = await separateUnstorable(copy, missing);
+  const { want, quarantine: unstorable } = await separateUnstorable(copy, missing);
+  const nameless = newNamelessEntries(copy, page);
+  for (const [resource] of Map.groupBy(page.nameless, (each) => each.resource)) {
+    const keys = [...namelessEntries(copy, resource), ...nameless].map(({ key }) => key);
+    seen.push({ resource, keys, sweep: state.sweep });
+  }
+  const quarantine = [...unstorable, ...nameless];
   await checkpoint.commit({ ...change, seen, want, quarantine });
   for (const { resource, key, reason } of quarantine)
     copy.report({ kind: 'quarantined', resource, key, reason });
@@ -137,21 +163,24 @@ async function storeSweptPage(copy: Copy, page: SweptPage, change: CopyChange): 
 
 /**
  * The event that a page is in the states of the sweep, and what to report. A walk by links or tokens with as many keys as announced
- * is complete. A walk by offset, or one that ended early, need not be, so two such walks in a row must have the same keys.
+ * is complete. A walk by offset, or one that ended early, need not be, so two such walks in a row must have the same keys. A row
+ * whose key is null must be that of a record that is already in the quarantine, and be in both walks: the next page may be broken.
  */
 function eventOf(
-  { checkpoint, feed }: Copy,
+  copy: Copy,
   collection: string,
   page: SweptPage,
   digest: string,
 ): { readonly event: SweepEvent; readonly also?: ReplicaEvent } {
+  const { checkpoint, feed } = copy;
   const state = checkpoint.sweep(collection);
   if (state.kind !== 'walking') throw new Error(`A page of keys came while the sweep was ${state.kind}`);
   const { next, total } = page;
-  const keys = page.keys.length;
-  const keyless = 'keyless' in page && page.keyless > 0;
+  const nameless = namelessRows(page).length > 0;
+  const keys = page.keys.length + namelessRows(page).length;
+  const keyless = ('keyless' in page && page.keyless > 0) || newNamelessEntries(copy, page).length > 0;
   if (next !== undefined) {
-    return { event: { kind: 'page', next, keys, digest, keyless, total } };
+    return { event: { kind: 'page', next, keys, digest, keyless, nameless, total } };
   }
   const unsure = (reason: string) =>
     ({
@@ -163,7 +192,8 @@ function eventOf(
   const announced = collection === ACCOUNTS ? undefined : lowerTotal(state.total, total);
   const missed = shortfallOf(state.keys + keys, announced);
   const end: SweepEvent = { kind: 'end', keys };
-  if (pagesReliably(feed.capabilities, collection) && missed === undefined) return { event: end };
+  const isReliable = pagesReliably(feed.capabilities, collection) && !nameless && state.nameless !== true;
+  if (isReliable && missed === undefined) return { event: end };
   const common = { resource: collection, step: 'sweep' } as const;
   if (state.previous === digest) {
     return { event: end, ...(missed === undefined ? {} : { also: { kind: 'short', ...common, ...missed } }) };

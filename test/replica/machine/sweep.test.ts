@@ -29,6 +29,7 @@ const EVENTS = {
     digest: 'e',
     total: 50,
     keyless: false,
+    nameless: false,
   },
   end: { kind: 'end', keys: 3 },
   agree: { kind: 'agree', digest: 'e' },

@@ -204,7 +204,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
         (result) => !isObject(result) || keyFromValue(result.Id) === undefined,
       ).length;
       const next = nextOf(resource, answer, request);
-      return { keys: keysOf(resource, results), keyless, next, ...facts, total };
+      return { keys: keysOf(resource, results), keyless, nameless: [], next, ...facts, total };
     },
     async recordsByKey(resource, keys, attempts, distinct) {
       if (resource !== 'Property') return pageOf(ACCOUNTS, await byPath(ACCOUNTS, keys, [], attempts));

@@ -18,6 +18,7 @@ import {
   factsOf,
   keyFromValue,
   readJson,
+  rowsWithoutKey,
   type SourceOptions,
   servedAt,
   serverClock,
@@ -76,6 +77,8 @@ interface Query {
   /** Conditions in addition to that of the copy; an undefined one is none. */
   readonly where?: readonly (string | undefined)[];
   readonly options?: readonly string[];
+  /** Whether fields that are null are returned as well. */
+  readonly showsNulls?: boolean;
   /** Whether the list is walked in the order of keys; otherwise, in the order and by the links of the source. */
   readonly isKeyed?: boolean;
 }
@@ -119,7 +122,8 @@ export function resoSource(options: ResoSourceOptions): Source {
     preferences: readonly string[] = [],
   ): Promise<ListResponse> {
     // An absent field means null. Without this preference, nulls would be the larger part of a response.
-    const usual = [`odata.maxpagesize=${request.size}`, 'omit-values=nulls'];
+    const without = query.showsNulls === true ? [] : ['omit-values=nulls'];
+    const usual = [`odata.maxpagesize=${request.size}`, ...without];
     const headers = { prefer: [...usual, ...preferences].join(', ') };
     const { position, attempts } = request;
     const list = await readPage(addressOf(resource, query, request), `${root}${resource}`, {
@@ -330,11 +334,11 @@ export function resoSource(options: ResoSourceOptions): Source {
     },
     async keys(name, request) {
       const isKeyed = keyed.includes(name);
-      const answer = await readPageOf(name, { options: [selectKey(name), ...counted], isKeyed }, request);
-      const keys = keysOf(name, answer.values);
-      const keyless = answer.values.length - keys.length;
+      const query = { options: [selectKey(name), ...counted], showsNulls: true, isKeyed };
+      const answer = await readPageOf(name, query, request);
+      const { values, facts } = answer;
       const next = isKeyed ? nextByKey(name, answer, request) : nextOf(answer, request);
-      return { keys, keyless, next, ...answer.facts };
+      return { keys: keysOf(name, values), ...rowsWithoutKey(resourceOf(name), values), next, ...facts };
     },
     recordsByKey: records,
     children: (keys, collections, attempts) =>
