@@ -187,7 +187,10 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ...['token', 'tokenFile', 'tokenUrl', 'clientId', 'clientSecret', 'clientSecretFile', 'clientAuth'],
     ...['scope', 'audience'],
   ],
-  'Source:': ['source', 'resources', 'filter', 'customFields', 'pageSize', 'windowField', 'alsoWindow'],
+  'Source:': [
+    ...['source', 'resources', 'filter', 'assumeUtc', 'customFields', 'pageSize'],
+    ...['windowField', 'alsoWindow'],
+  ],
   'What to do, and when:': [
     ...['once', 'watch', 'step', 'refresh', 'updateEvery', 'purgeEvery', 'accountsEvery', 'followBy'],
     ...['proofEvery', 'purgeShare', 'force', 'drift'],

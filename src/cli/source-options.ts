@@ -132,6 +132,7 @@ export interface SourceSettings {
   readonly windowField?: string;
   readonly alsoWindow?: string | readonly string[];
   readonly filter?: string;
+  readonly assumeUtc?: boolean;
 }
 
 export function addSourceOptions(command: Command): Command {
@@ -145,6 +146,7 @@ export function addSourceOptions(command: Command): Command {
       DEFAULT_RESOURCES.join(','),
     ),
     option('--filter <filter>', 'OData filter that all copied records meet, if the source requires one'),
+    option('--assume-utc', 'read timestamps without a time zone, which are otherwise invalid, as UTC'),
     option('--custom-fields', 'request custom fields from the native interface'),
     option('--page-size <rows>', 'maximum page size').argParser(wholeNumber(1, 100_000)).default(1000),
     option(
@@ -170,13 +172,14 @@ const parseList = (given: string | readonly string[]): string[] =>
 /** Converts the options of a command to those of the replicator. @throws PlatError `usage` */
 export async function sourceOptions(command: Command) {
   const settings: SourceSettings = command.opts();
-  const { from, source, filter, customFields, pageSize, windowField, alsoWindow } = settings;
+  const { from, source, filter, assumeUtc, customFields, pageSize, windowField, alsoWindow } = settings;
   return {
     from,
     interface: settings.interface,
     token: await requiredTokens(command),
     resources: parseList(settings.resources),
     filter: filter === '' ? undefined : filter,
+    assumeUtc,
     customFields: customFields === true,
     pageSize,
     source,

@@ -18,6 +18,7 @@ import { isObject, type JsonObject } from '../../shared/json.ts';
 import { memoizePerObject } from '../../shared/memoize.ts';
 import type { Keys, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 import { MASK, type SourceItem, type SourcePage } from '../source/source.ts';
+import { zonelessField } from '../source/time-zones.ts';
 import type { Copy, CopySettings } from './copy.ts';
 import { nameOfPayload, pendingEntry, RECORD } from './quarantine-entry.ts';
 import {
@@ -51,6 +52,8 @@ interface Draft {
   readonly placesOf: (resource: Resource) => Places;
   /** Fields whose values were converted from another form than the dictionary's. */
   readonly lenient: Map<string, LenientField>;
+  /** A timestamp without a time zone because of which data is quarantined, in words. */
+  zoneless: string | undefined;
 }
 
 /** The parts of a copy that reading a page needs. */
@@ -65,8 +68,9 @@ export async function readPageDeclaringFields(
   copy: Reader,
   page: Pick<SourcePage, 'items' | 'broken'>,
 ): Promise<Intake> {
-  const { intake, unknown, lenient } = await readPage(copy, page);
+  const { intake, unknown, lenient, zoneless } = await readPage(copy, page);
   reportLenient(copy, lenient);
+  reportZoneless(copy, zoneless);
   if (copy.settings.drift === 'freeze' || unknown.length === 0) return intake;
   const hasGrown = await declareUnknownFields(copy, unknown);
   return hasGrown ? (await readPage(copy, page)).intake : intake;
@@ -86,6 +90,18 @@ function reportLenient({ checkpoint, report }: Reader, lenient: readonly Lenient
   }
 }
 
+/** Reports, once for each copy of this process, why the records of a source are quarantined that sends no time zones. */
+function reportZoneless({ checkpoint, report }: Reader, found: string | undefined): void {
+  const known = reportedOf(checkpoint);
+  if (found === undefined || known.has(ZONE)) return;
+  known.add(ZONE);
+  const reason = `The timestamps of the source have no time zone (${found}), so its records are quarantined. If the source means UTC, --assume-utc --refresh reads them.`;
+  report({ kind: 'doubt', reason });
+}
+
+/** Stands among the reported fields for timestamps without a time zone. */
+const ZONE = '@zone';
+
 /** Reads the records of a page, and collects the fields that the dictionary does not have. */
 export async function readPage(
   { store, settings }: Pick<Copy, 'store' | 'settings'>,
@@ -101,6 +117,7 @@ export async function readPage(
     partial: [],
     unknown: new Map(),
     lenient: new Map(),
+    zoneless: undefined,
   };
   for (const item of items) readItem(settings, model, draft, item);
   for (const { resource, key, payload, reason } of broken) {
@@ -118,7 +135,8 @@ export async function readPage(
     quarantine: draft.quarantine,
     partial: draft.partial,
   };
-  return { intake, unknown: [...draft.unknown.values()], lenient: [...draft.lenient.values()] };
+  const { unknown, lenient, zoneless } = draft;
+  return { intake, unknown: [...unknown.values()], lenient: [...lenient.values()], zoneless };
 }
 
 function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item: SourceItem): void {
@@ -127,6 +145,8 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
     const payload = jsonOf(origin);
     const reason = reasons.join('; ');
     draft.quarantine.push({ resource: name, key: key ?? nameOfPayload(payload), reason, payload });
+    const field = isObject(origin) ? zonelessField(model.resource(name), origin) : undefined;
+    if (field !== undefined && isObject(origin)) draft.zoneless ??= `${field} is ${jsonOf(origin[field])}`;
   };
   const { [resource.key]: given } = item.json;
   if (isTooDeep(item.json)) {

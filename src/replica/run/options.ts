@@ -26,6 +26,8 @@ export interface ReplicateOptions {
   readonly resources?: readonly string[] | undefined;
   /** An OData filter that every copied record has to meet; only over the RESO interface. */
   readonly filter?: string | undefined;
+  /** Whether timestamps without a time zone, which are otherwise invalid, are in UTC. */
+  readonly assumeUtc?: boolean | undefined;
   /** One step only, whether it is due or not. */
   readonly step?: 'initial' | 'update' | 'purge';
   /** Reads everything again first, for a copy in which verify found differences. */

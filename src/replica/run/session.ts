@@ -116,7 +116,8 @@ async function discover(
   dictionary: Dictionary,
   client: SourceClient,
 ): Promise<Discovered> {
-  const { windowField, filter, customFields = false, resources = DEFAULT_RESOURCES } = options;
+  const { windowField, filter, assumeUtc = false, customFields = false } = options;
+  const { resources = DEFAULT_RESOURCES } = options;
   if (filter !== undefined && options.interface === 'native') {
     throw platError('usage', {
       reason: '--filter is an OData filter, which the native interface does not take.',
@@ -126,7 +127,7 @@ async function discover(
   const root = rootOf(options.from).href;
   // Many sources have no agents or offices, but resources that the user has named are required.
   const mayLack = options.resources === undefined ? OPTIONAL_RESOURCES : [];
-  const common = { client, root, dictionary, resources, windowField, filter, mayLack };
+  const common = { client, root, dictionary, resources, windowField, filter, assumeUtc, mayLack };
   return options.interface === 'reso'
     ? discoverReso({
         ...common,
@@ -304,8 +305,12 @@ export async function querySource<T>(
     resources = known.resources.flatMap(resourcesIn),
     customFields = known.expansions.includes('CustomFields'),
     filter = known.filter,
+    assumeUtc = known.assumesUtc,
   } = options;
-  const given = sessionOf({ ...options, windowField, resources, customFields, filter }, environment);
+  const given = sessionOf(
+    { ...options, windowField, resources, customFields, filter, assumeUtc },
+    environment,
+  );
   using scope = scopedSignal(given.signal);
   const session = { ...given, signal: scope.signal };
   const { signal, onEvent: report, alsoWindow = [] } = session;

@@ -25,6 +25,8 @@ export interface DiscoveryOptions {
   readonly resources: readonly string[];
   /** The OData filter that every copied record meets; undefined: all records that the source shows. */
   readonly filter: string | undefined;
+  /** Whether timestamps without a time zone are read as UTC. */
+  readonly assumeUtc: boolean;
   /** The window field; undefined: the source's own timestamp if it has one, otherwise ModificationTimestamp. */
   readonly windowField: string | undefined;
   /** The resources that the source may lack. It is an error if it lacks another one. */
@@ -213,6 +215,15 @@ export const readPlatHeaders = ({ headers }: SourceResponse): Pick<SourceFacts, 
 });
 
 export const isFromPlat = ({ headers }: SourceResponse): boolean => headers['x-plat-index'] !== undefined;
+
+/** What a source shows under the options of a copy, which change what is copied although no timestamp moves. */
+export const factsUnder = <Facts extends SourceFacts>(
+  { filter, assumeUtc }: Pick<DiscoveryOptions, 'filter' | 'assumeUtc'>,
+  facts: Facts,
+): Facts => {
+  const changing = [...(filter === undefined ? [] : [filter]), ...(assumeUtc ? ['UTC'] : [])];
+  return { ...facts, view: [facts.view, ...changing].join('\n') };
+};
 
 export const fingerprintsOf = ({ text, fields, view, epoch }: SourceFacts): SourceFingerprints => ({
   epoch,

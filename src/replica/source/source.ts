@@ -155,6 +155,8 @@ export const CAPABILITIES = object({
   lacksOffsets: optional(flag),
   /** The OData filter that every copied record meets. */
   filter: optional(text),
+  /** Whether its timestamps without a time zone are read as UTC. */
+  assumesUtc: optional(flag),
   counts: flag,
   /** Whether many keys may be requested in one request. */
   asksForMany: flag,
@@ -369,6 +371,7 @@ export function describeCapabilities(capabilities: Capabilities): string[] {
     windowField,
     counts,
     filter,
+    assumesUtc,
     resources,
     byKey = 'path',
     lacking = [],
@@ -382,6 +385,7 @@ export function describeCapabilities(capabilities: Capabilities): string[] {
     isPlat ? 'a plat service' : 'a service of another kind',
     `copies ${resources.join(', ')}`,
     ...(filter === undefined ? [] : [`copies only records with ${filter}`]),
+    ...(assumesUtc === true ? ['timestamps without a time zone are read as UTC'] : []),
     ...(lacking.length === 0 ? [] : [`has no ${lacking.join(', ')}`]),
     describePaging(capabilities),
     counts ? 'returns the number of its records' : 'does not return the number of its records',

@@ -6,6 +6,7 @@ import { isDirectFailure, isTooLarge, RequestFailure, unlessGone } from '../../h
 import {
   type Discovered,
   type DiscoveryOptions,
+  factsUnder,
   fingerprintsOf,
   isFromPlat,
   keyFromValue,
@@ -57,6 +58,7 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<Di
     ],
     windowField: options.windowField ?? (isReplica ? REPLICA_TIMESTAMP : 'ModificationTimestamp'),
     pagesByLink: true,
+    assumesUtc: options.assumeUtc,
     counts: false,
     asksForMany: true,
     resources: [
@@ -73,8 +75,8 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<Di
       foreignFields: custom.filter(({ name }) => listing !== undefined && isForeign(listing, name)),
       dictionary,
       customNames: new CustomNames(custom, async () => (listed === undefined ? [] : askCustom(client))),
-      discovered: fingerprintsOf(found),
-      shown: async () => fingerprintsOf(await readFields(client, root)),
+      discovered: fingerprintsOf(factsUnder(options, found)),
+      shown: async () => fingerprintsOf(factsUnder(options, await readFields(client, root))),
     });
 }
 

@@ -27,6 +27,7 @@ import {
   type Walk,
   type WalkPosition,
 } from '../source.ts';
+import { utcReader } from '../time-zones.ts';
 import {
   accountItem,
   type CustomNames,
@@ -56,6 +57,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
   const { client, root, capabilities, dictionary, customNames } = options;
   const listing = dictionary.resources.get('Property');
   const names = listing === undefined ? new Map<string, string>() : nativeToReso(listing);
+  const inUtc = capabilities.assumesUtc === true ? utcReader(dictionary, options.foreignFields) : undefined;
   /** Whether the source ignores the expansion of sub-resources. */
   const isApart = capabilities.children === 'per-listing';
   const expanded = capabilities.expansions.filter((each) => !isApart || each === 'CustomFields');
@@ -115,9 +117,9 @@ export function nativeSource(options: NativeSourceOptions): Source {
     for (const result of results) {
       const item = itemOf(resource, result, masked, asked);
       if (item !== undefined) {
-        const { json } = item;
+        const json = inUtc?.(item.resource, item.json) ?? item.json;
         for (const name of Object.keys(json)) if (json[name] !== null) open.add(name);
-        items.push(item);
+        items.push({ ...item, json });
       } else {
         const reason = 'The record does not have the expected format';
         broken.push({ resource, payload: jsonOf(result), reason });

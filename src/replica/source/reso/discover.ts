@@ -14,6 +14,7 @@ import {
 import {
   type Discovered,
   type DiscoveryOptions,
+  factsUnder,
   fingerprintsOf,
   isFromPlat,
   keyFromValue,
@@ -125,15 +126,13 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
     keyedWindows,
     lacksOffsets,
     filter: options.filter,
+    assumesUtc: options.assumeUtc,
     counts: probe.counts,
     asksForMany: probe.isPlat,
     resources: known,
     lacking,
     ...access,
   };
-  // With another filter, records are copied that no window has.
-  const filtered = <Facts extends SourceFacts>(facts: Facts): Facts =>
-    options.filter === undefined ? facts : { ...facts, view: `${facts.view}\n${options.filter}` };
   return (client) =>
     resoSource({
       client,
@@ -142,8 +141,8 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
       dictionary,
       foreignFields: metadata === undefined ? [] : foreignFields(metadata, dictionary),
       topMeans: probe.topMeans,
-      discovered: fingerprintsOf(filtered(found)),
-      shown: async () => fingerprintsOf(filtered(await readMetadata(client, root))),
+      discovered: fingerprintsOf(factsUnder(options, found)),
+      shown: async () => fingerprintsOf(factsUnder(options, await readMetadata(client, root))),
       pollEvery: metadata?.entitySets.has('EntityEvent')
         ? Math.max(options.pollPace, options.pollEvery ?? (probe.isPlat ? PLAT_POLL_INTERVAL : POLL_INTERVAL))
         : undefined,

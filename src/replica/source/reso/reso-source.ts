@@ -37,6 +37,7 @@ import type {
   Walk,
   WalkPosition,
 } from '../source.ts';
+import { utcReader } from '../time-zones.ts';
 import { deltaFeed } from './delta-links.ts';
 import { entityEventFeed } from './entity-events.ts';
 import { deltaLinkOf, type ListResponse, nextLinkOf, pageReader, readList, ShortList } from './lists.ts';
@@ -101,6 +102,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     return resource;
   };
   const hasNumericKeys = capabilities.hasNumericKeys === true;
+  const inUtc = capabilities.assumesUtc === true ? utcReader(dictionary, options.foreignFields) : undefined;
   const literal = (key: string): string => literalOf(key, hasNumericKeys);
   const isUnasked = capabilities.unasked === true;
   const isExpanded = (name: string): boolean =>
@@ -278,7 +280,8 @@ export function resoSource(options: ResoSourceOptions): Source {
   }
 
   function itemOf(resource: string, value: JsonObject): SourceItem {
-    const json = withTextKey(resourceOf(resource).key, value);
+    const keyed = withTextKey(resourceOf(resource).key, value);
+    const json = inUtc?.(resource, keyed) ?? keyed;
     return {
       resource,
       json: isExpanded(resource) ? json : withoutEmptyLists(json, isUnasked ? expansions : []),
@@ -529,7 +532,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       json[collection] = list.values;
     }
     if (Object.keys(json).length === 1) return EMPTY_PAGE;
-    const items = [{ resource: 'Property', json, onlyChildren: true }];
+    const items = [{ resource: 'Property', json: inUtc?.('Property', json) ?? json, onlyChildren: true }];
     return { ...EMPTY_PAGE, items, keys: [{ resource: 'Property', key }], serverTime, weight };
   }
 
