@@ -14,8 +14,8 @@ import type { CommitTimestamps } from '../write/commit-timestamps.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
 import { ChangeLog } from './change-log.ts';
 import { Counters } from './counters.ts';
-import { rowPutter } from './put-rows.ts';
-import { restamper } from './restamp-rows.ts';
+import { RowPutter } from './put-rows.ts';
+import { Restamper } from './restamp-rows.ts';
 import { storedRows } from './stored-rows.ts';
 import { addTombstones, restampTombstones, tombstonesAfter } from './tombstones.ts';
 import { updateAllVisibility } from './visibility.ts';
@@ -23,7 +23,7 @@ import type { WriteContext } from './write-context.ts';
 
 /** A write transaction that can also update all rows of a resource to match the model. */
 export interface StoreTransaction extends WriteTransaction {
-  /** Rewrites the texts of every record of a resource. @param returned as in `restamper` */
+  /** Rewrites the texts of every record of a resource. @param returned as in `Restamper` */
   rewriteTexts(resource: string, returned: readonly Field[]): Promise<void>;
   /** Evaluates the visibility of all rows of some resources again. @param newBits as in `updateAllVisibility` */
   updateVisibility(concerns: (resource: string) => boolean, newBits: number): Promise<void>;
@@ -34,11 +34,11 @@ function tableWriter(context: WriteContext, layout: ResourceLayout) {
   const { session, counters } = context;
   const resource = layout.resource.name;
   const stored = storedRows(session, layout);
-  const putter = rowPutter(context, layout);
+  const putter = new RowPutter(context, layout);
   return {
     ...stored,
-    ...restamper(context, layout, stored, putter),
-    put: putter.put,
+    putter,
+    restamper: new Restamper(context, layout, stored, putter),
     /** @param deletedAt the timestamp of each tombstone, by key */
     async remove(rows: readonly StoredRow[], deletedAt: (key: string) => string): Promise<void> {
       const taken = await putter.remove(rows);
@@ -85,7 +85,7 @@ function storeTransaction(
   const put: WriteTransaction['put'] = async (resource, rows) => {
     if (rows.length === 0) return;
     await session.beforePut?.(rows);
-    await table(resource).put(rows);
+    await table(resource).putter.put(rows);
   };
   const remove: WriteTransaction['remove'] = async (resource, rows) => {
     if (rows.length === 0) return;
@@ -122,7 +122,8 @@ function storeTransaction(
       });
     },
     put,
-    restamp: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).restamp(rows)),
+    restamp: async (resource, rows) =>
+      rows.length === 0 ? undefined : table(resource).restamper.restamp(rows),
     withTimestampAfter: async (resource, field, moment, limit) =>
       model.stores(resource) ? table(resource).withTimestampAfter(field, moment, limit) : [],
     tombstonesAfter: (moment, limit) => tombstonesAfter(session, moment, limit),
@@ -131,7 +132,7 @@ function storeTransaction(
     takeChangedValues: () => counters.takeChangedValues(),
     valuesInUse: (last, limit) => counters.valuesInUse(last, limit),
     filterValuesInUse: (values) => counters.filterValuesInUse(values),
-    rewriteTexts: (resource, returned) => table(resource).rewriteTexts(returned),
+    rewriteTexts: (resource, returned) => table(resource).restamper.rewriteTexts(returned),
     async updateVisibility(concerns, newBits) {
       await updateAllVisibility(context, concerns, newBits);
       await counters.flush();
