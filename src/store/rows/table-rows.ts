@@ -105,7 +105,7 @@ export function tableRows(model: StoreModel, layout: ResourceLayout, source: str
         yield [id, row.key, row.system, visibility.visible, visibility.shown, ...values];
       }
     },
-    /** @param renews whether fields with stored values may have come back into use, whose words are then not indexed yet */
+    /** @param renews as in `RowPutter.put` */
     *searchedTexts(rows: readonly PreparedRow[], renews: boolean): Iterable<RecordTexts> {
       for (const { row, cells, id } of rows) {
         const found = searched.map((index) => cells[index]);
