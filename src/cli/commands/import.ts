@@ -8,10 +8,11 @@ import { type ConfigFile, configPath } from '../config.ts';
 import { declareExtraFields } from '../import/declare-extra.ts';
 import { readFieldMap } from '../import/field-names.ts';
 import { mustBeImportable, type ReadOptions } from '../import/file-records.ts';
-import { type FileReport, importFile, type Unwritten } from '../import/importer.ts';
+import { type FileReport, type ImportOptions, importFile, type Unwritten } from '../import/importer.ts';
 import {
   FILE_FORMATS,
   fileSize,
+  type InputFile,
   mustBeReadable,
   rereadableFiles,
   singlePassFiles,
@@ -67,87 +68,101 @@ export function defineImport(importing: Command): void {
     NO_CREATE_OPTION(),
     CLOCK_OPTION(),
     JSON_OPTION(),
-  ).action(async (paths: string[], _options, command: Command) => {
-    const config = await applyConfig(command, command.opts().infer === true);
-    const settings = command.opts();
-    const { resource, create, allowClockJump, json, infer, extraFields, format, strict } = settings;
-    const map = readFieldMap(settings.map);
-    for (const path of paths) mustBeReadable(path, format);
-    const { signal } = onShutdown();
-    const isLearning = infer === true || extraFields === 'keep';
-    const dropsUnknown = extraFields === 'ignore';
-    const optionsOf = (model: StoreModel): ReadOptions => ({
-      resource: resource === undefined ? undefined : knownResource(model, resource),
-      map,
-      takesUnknown: dropsUnknown,
-    });
-    // A file of which no record could be stored is reported before any file is stored. Columns may be fields that are still to be
-    // learned.
-    const mustAllBeImportable = async (model: StoreModel): Promise<void> => {
-      const options = optionsOf(model);
-      const regular = paths.filter((path) => path !== '-' && statSync(path).isFile());
-      const { files } = singlePassFiles(regular, format);
-      const first = { ...options, takesUnknown: dropsUnknown || isLearning };
-      for (const file of files) await mustBeImportable(file, model.dictionary, first, signal);
-    };
-    let hasBegun = false;
-    const beforeCreation = async (model: StoreModel): Promise<void> => {
-      await mustAllBeImportable(model);
-      hasBegun = true;
-    };
-    const opening = { create, config, allowClockJump, beforeCreation };
-    await withStore(settings.store, opening, async (store) => {
-      await mustBeAuthority(store);
-      const model = await store.model();
-      if (!hasBegun) await mustAllBeImportable(model);
-      // Learning fields requires a second pass over the files.
-      using inputs = isLearning
-        ? await rereadableFiles(paths, format, signal)
-        : singlePassFiles(paths, format);
-      const options = optionsOf(model);
-      const path = configPath(settings.config);
-      const declared = isLearning
-        ? await declareExtraFields(store, inputs.files, options, infer === true ? path : undefined, signal)
-        : [];
-      if (extraFields === 'keep' && infer !== true && declared.length > 0 && hasCustomFields(config)) {
-        reportLines(
-          `${path} lists customFields, so the next command that reads it leaves these out: --infer writes them there`,
-        );
-      }
-      const importOptions = {
-        ...options,
-        hasLearned: isLearning,
-        reading: { isLenient: strict !== true, dropsUnknown },
-        remedy: isLearning ? '' : REMEDY,
-      };
-      const reports: (FileReport & { declared?: readonly string[] })[] = [];
-      const importAll = async (): Promise<void> => {
-        for (const file of inputs.files) {
-          if (signal.aborted) break;
-          const ofFile = await withProgress(`Importing ${file.name}`, fileSize(file.path), (progress) =>
-            importFile(store, file, importOptions, progress, signal),
-          );
-          reports.push(...ofFile.map((report) => (isLearning ? { ...report, declared } : report)));
-          ofFile.forEach(reportFile);
-          const rejectedFile = ofFile.find((each) => each.rejectedFile !== undefined)?.rejectedFile;
-          if (rejectedFile !== undefined)
-            reportLines(`${file.name}: rejected records are in ${rejectedFile}`);
-        }
-      };
-      await importAll().catch((error: unknown) => {
-        if (reports.length === 0) throw error;
-        print(reports, reports.map(summaryText), json);
-        // Something has been stored, so an unreadable pipe is now a failure and not a usage error.
-        const isUse = error instanceof PlatError && error.code === 'usage';
-        throw isUse ? platError('failed', { reason: error.message }, { cause: error }) : error;
-      });
-      print(reports, reports.map(summaryText), json);
-      if (signal.aborted)
-        reportLines('plat: interrupted; stored records are kept, and the same import stores the rest');
-      const isComplete = reports.every(({ rejected }) => rejected === 0) && !signal.aborted;
-      process.exitCode = isComplete ? EXIT.done : EXIT.failed;
-    });
+  ).action((paths: string[], _options, command: Command) => runImport(paths, command));
+}
+
+async function runImport(paths: readonly string[], command: Command): Promise<void> {
+  const config = await applyConfig(command, command.opts().infer === true);
+  const settings = command.opts();
+  const { resource, create, allowClockJump, json, infer, extraFields, format, strict } = settings;
+  const map = readFieldMap(settings.map);
+  for (const path of paths) mustBeReadable(path, format);
+  const { signal } = onShutdown();
+  const isLearning = infer === true || extraFields === 'keep';
+  const dropsUnknown = extraFields === 'ignore';
+  const optionsOf = (model: StoreModel): ReadOptions => ({
+    resource: resource === undefined ? undefined : knownResource(model, resource),
+    map,
+    takesUnknown: dropsUnknown,
   });
+  const mustAllBeImportable = async (model: StoreModel): Promise<void> => {
+    const { files } = singlePassFiles(paths.filter(isRegularFile), format);
+    // Columns may be fields that are still to be learned.
+    const reading = { ...optionsOf(model), takesUnknown: dropsUnknown || isLearning };
+    for (const file of files) await mustBeImportable(file, model.dictionary, reading, signal);
+  };
+  // A file of which no record could be stored is reported before any file is stored.
+  let hasBegun = false;
+  const beforeCreation = async (model: StoreModel): Promise<void> => {
+    await mustAllBeImportable(model);
+    hasBegun = true;
+  };
+  const opening = { create, config, allowClockJump, beforeCreation };
+  await withStore(settings.store, opening, async (store) => {
+    await mustBeAuthority(store);
+    const model = await store.model();
+    if (!hasBegun) await mustAllBeImportable(model);
+    // Learning fields requires a second pass over the files.
+    using inputs = isLearning ? await rereadableFiles(paths, format, signal) : singlePassFiles(paths, format);
+    const options = optionsOf(model);
+    const path = configPath(settings.config);
+    const declared = isLearning
+      ? await declareExtraFields(store, inputs.files, options, infer === true ? path : undefined, signal)
+      : [];
+    if (extraFields === 'keep' && infer !== true && declared.length > 0 && hasCustomFields(config)) {
+      reportLines(
+        `${path} lists customFields, so the next command that reads it leaves these out: --infer writes them there`,
+      );
+    }
+    const importOptions = {
+      ...options,
+      hasLearned: isLearning,
+      reading: { isLenient: strict !== true, dropsUnknown },
+      remedy: isLearning ? '' : REMEDY,
+    };
+    const reports = await importFiles(store, inputs.files, importOptions, signal, (done) => {
+      const all = isLearning ? done.map((report) => ({ ...report, declared })) : done;
+      print(all, done.map(summaryText), json);
+    });
+    if (signal.aborted)
+      reportLines('plat: interrupted; stored records are kept, and the same import stores the rest');
+    const isComplete = reports.every(({ rejected }) => rejected === 0) && !signal.aborted;
+    process.exitCode = isComplete ? EXIT.done : EXIT.failed;
+  });
+}
+
+const isRegularFile = (path: string): boolean => path !== '-' && statSync(path).isFile();
+
+/** Imports files one after another, until the signal is aborted. @param finish called with the reports of the imported files */
+async function importFiles(
+  store: Store,
+  files: readonly InputFile[],
+  options: ImportOptions,
+  signal: AbortSignal,
+  finish: (reports: readonly FileReport[]) => void,
+): Promise<readonly FileReport[]> {
+  const reports: FileReport[] = [];
+  const importAll = async (): Promise<void> => {
+    for (const file of files) {
+      if (signal.aborted) break;
+      const ofFile = await withProgress(`Importing ${file.name}`, fileSize(file.path), (progress) =>
+        importFile(store, file, options, progress, signal),
+      );
+      reports.push(...ofFile);
+      ofFile.forEach(reportFile);
+      const rejectedFile = ofFile.find((each) => each.rejectedFile !== undefined)?.rejectedFile;
+      if (rejectedFile !== undefined) reportLines(`${file.name}: rejected records are in ${rejectedFile}`);
+    }
+  };
+  await importAll().catch((error: unknown) => {
+    if (reports.length === 0) throw error;
+    finish(reports);
+    // Something has been stored, so an unreadable pipe is now a failure and not a usage error.
+    const isUse = error instanceof PlatError && error.code === 'usage';
+    throw isUse ? platError('failed', { reason: error.message }, { cause: error }) : error;
+  });
+  finish(reports);
+  return reports;
 }
 
 /** Whether the configuration lists the custom fields of the store; fields that it does not list are then removed. */

@@ -36,6 +36,9 @@ import { addSourceOptions, isSetExplicitly, type SourceSettings, sourceOptions }
 
 /** The options, besides those of `LIMITS`. */
 interface ReplicateSettings extends SourceSettings {
+  readonly store: string;
+  readonly create: boolean;
+  readonly allowClockJump?: boolean;
   readonly watch?: boolean;
   readonly step?: 'initial' | 'update' | 'purge';
   readonly refresh?: boolean;
@@ -114,85 +117,79 @@ export function defineReplicate(command: Command): void {
       ),
     ),
   );
-  command.action(async () => {
-    const config = await applyConfig(command);
-    const settings: ReplicateSettings & { store: string; create: boolean; allowClockJump?: boolean } =
-      command.opts();
-    const isWatching = settings.watch === true && !isSingleRun(command);
-    const given = { ...(await sourceOptions(command)), ...runOptions(settings) };
-    const { signal } = onShutdown(isWatching);
-    const hasAccounts = given.resources.some((name) => name === 'Member' || name === 'Office');
-    const base = {
-      ...DEFAULT_SETTINGS,
-      owner: 'replica',
-      agentsFrom: hasAccounts ? 'records' : 'payload',
-    } as const;
-    const screen = replicaScreen(sourceName(given));
-    const heap = threadHeap();
-    const collect = heap && collector(heap);
-    const source = {
-      ...given,
-      resources: isSetExplicitly(command, 'resources') ? given.resources : undefined,
-      signal,
-      watch: isWatching,
-      onEvent: (event: ReplicaEvent): void => {
-        collect?.();
-        screen.show(event);
-        admin?.count(event);
+  command.action(() => runReplicate(command));
+}
+
+async function runReplicate(command: Command): Promise<void> {
+  const config = await applyConfig(command);
+  const settings: ReplicateSettings = command.opts();
+  const isWatching = settings.watch === true && !isSingleRun(command);
+  const given = { ...(await sourceOptions(command)), ...runOptions(settings) };
+  const { signal } = onShutdown(isWatching);
+  const hasAccounts = given.resources.some((name) => name === 'Member' || name === 'Office');
+  const base = {
+    ...DEFAULT_SETTINGS,
+    owner: 'replica',
+    agentsFrom: hasAccounts ? 'records' : 'payload',
+  } as const;
+  const screen = replicaScreen(sourceName(given));
+  const heap = threadHeap();
+  const collect = heap && collector(heap);
+  const source = {
+    ...given,
+    resources: isSetExplicitly(command, 'resources') ? given.resources : undefined,
+    signal,
+    watch: isWatching,
+    onEvent: (event: ReplicaEvent): void => {
+      collect?.();
+      screen.show(event);
+      admin?.count(event);
+    },
+  };
+  // The usage of the token in all attempts to reach the source, until there is a store.
+  const usage = new InMemoryUsage();
+  let contact: Contact | undefined;
+  const open = (): Promise<Store> =>
+    openConfigured(settings.store, {
+      create: settings.create,
+      base,
+      config,
+      cacheMegabytes: CACHE_MEGABYTES,
+      beforeCreation: async ({ dictionary }) => {
+        contact = await contactSource(source, dictionary, usage);
       },
-    };
-    // The usage of the token in all attempts to reach the source, until there is a store.
-    const usage = new InMemoryUsage();
-    let contact: Contact | undefined;
-    const open = (): Promise<Store> =>
-      openConfigured(settings.store, {
-        create: settings.create,
-        base,
-        config,
-        cacheMegabytes: CACHE_MEGABYTES,
-        beforeCreation: async ({ dictionary }) => {
-          contact = await contactSource(source, dictionary, usage);
-        },
-        allowClockJump: settings.allowClockJump,
-      });
-    const admin = isWatching ? await watchAdmin(sourceName(given), settings) : undefined;
-    const onFailure = (reason: string, wait: number, isOfSource: boolean): void => {
-      screen.show({ kind: 'failed', reason, wait });
-      admin?.reportWaiting(reason, isOfSource);
-    };
-    let store: Store | undefined;
-    try {
-      store = isWatching
-        ? await openPatiently(open, { clock: systemClock, random: Math.random, signal, onFailure })
-        : await open().catch((error: unknown) => {
-            if (!(error instanceof RequestFailure) || error.kind !== 'stopped') throw error;
-            return undefined;
-          });
-      if (store === undefined) {
-        screen.end('stopped', { quarantined: {}, withoutFiles: 0 });
-        return;
-      }
-      admin?.reportOpened(store);
-      await usage.moveTo(store.checkpoints);
-      const options: ReplicateOptions = {
-        ...source,
-        store,
-        ...(settings.media === 'files'
-          ? {
-              mediaFolder: settings.mediaFolder ?? mediaFolderOf(settings.store),
-              mediaPrivateHosts: settings.mediaPrivateHosts === true,
-            }
-          : {}),
-      };
-      const result = await replicateContacted(options, contact);
-      const left = isWatching ? { quarantined: [], withoutFiles: 0 } : await unfinishedWork(store, options);
-      screen.end(result, { ...left, quarantined: countsOf(left.quarantined) });
-      process.exitCode = exitOf(result, left.quarantined.length + left.withoutFiles);
-    } finally {
-      await admin?.close();
-      await store?.close();
+      allowClockJump: settings.allowClockJump,
+    });
+  const admin = isWatching ? await watchAdmin(sourceName(given), settings) : undefined;
+  const onFailure = (reason: string, wait: number, isOfSource: boolean): void => {
+    screen.show({ kind: 'failed', reason, wait });
+    admin?.reportWaiting(reason, isOfSource);
+  };
+  let store: Store | undefined;
+  try {
+    store = isWatching
+      ? await openPatiently(open, { clock: systemClock, random: Math.random, signal, onFailure })
+      : await open().catch(nothingIfStopped);
+    if (store === undefined) {
+      screen.end('stopped', { quarantined: {}, withoutFiles: 0 });
+      return;
     }
-  });
+    admin?.reportOpened(store);
+    await usage.moveTo(store.checkpoints);
+    const options: ReplicateOptions = { ...source, ...mediaOptions(settings), store };
+    const result = await replicateContacted(options, contact);
+    const left = isWatching ? { quarantined: [], withoutFiles: 0 } : await unfinishedWork(store, options);
+    screen.end(result, { ...left, quarantined: countsOf(left.quarantined) });
+    process.exitCode = exitOf(result, left.quarantined.length + left.withoutFiles);
+  } finally {
+    await admin?.close();
+    await store?.close();
+  }
+}
+
+/** Whoever stops a single run before there is a store gets no error. */
+function nothingIfStopped(error: unknown): undefined {
+  if (!(error instanceof RequestFailure) || error.kind !== 'stopped') throw error;
 }
 
 /** What a run could not complete: the quarantined records, and the number of listings with missing files. */
@@ -215,6 +212,14 @@ function exitOf(result: ReplicateResult, left: number): number {
 function countsOf(quarantined: readonly Quarantined[]): Readonly<Record<string, number>> {
   const groups = Map.groupBy(quarantined, ({ resource }) => resource);
   return Object.fromEntries([...groups].map(([resource, entries]) => [resource, entries.length]));
+}
+
+function mediaOptions({ media, mediaFolder, mediaPrivateHosts, store }: ReplicateSettings) {
+  if (media === 'records') return {};
+  return {
+    mediaFolder: mediaFolder ?? mediaFolderOf(store),
+    mediaPrivateHosts: mediaPrivateHosts === true,
+  };
 }
 
 /** @throws PlatError `usage` for a store that is not a file */

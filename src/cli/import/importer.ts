@@ -25,7 +25,7 @@ import { openRejectedFile, type RejectedFile } from './rejected-file.ts';
 import { type Siblings, siblingsOf } from './siblings.ts';
 import { openText } from './text-source.ts';
 
-type ImportOptions = ReadOptions & ReadingOptions;
+export type ImportOptions = ReadOptions & ReadingOptions;
 
 /** The result of importing the records of one resource from a file. */
 export interface FileReport extends AdjustmentCounts {
