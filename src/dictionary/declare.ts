@@ -212,7 +212,6 @@ function makeCustomField(
 // Resources
 
 const NAME = /^[A-Z][A-Za-z0-9]{0,63}$/;
-const FIELD_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
 const TIMESTAMP = 'ModificationTimestamp';
 const OPEN = 'open';
 
@@ -252,12 +251,11 @@ function makeResource(
     [key, { ...common, name: key, type: { kind: 'string', maxLength: 255 } }],
     [TIMESTAMP, { ...common, name: TIMESTAMP, nativeName: TIMESTAMP, type: { kind: 'timestamp' } }],
   ]);
-  if (!FIELD_NAME.test(key) || key in Object.prototype || key === TIMESTAMP)
+  if (!API_NAME.test(key) || key in Object.prototype || key === TIMESTAMP)
     fail(`${key} is not a valid name for a key`);
   for (const { name: field, type, lookup, class: seenBy = OPEN } of fields) {
     if (field === key || field === TIMESTAMP) continue;
-    if (!FIELD_NAME.test(field) || field in Object.prototype)
-      fail(`${field} is not a valid name for a field`);
+    if (!API_NAME.test(field) || field in Object.prototype) fail(`${field} is not a valid name for a field`);
     const isTaken = [...fieldsByName.keys()].some((other) => other.toLowerCase() === field.toLowerCase());
     if (isTaken) fail(`it has the field ${field} twice`);
     const parsed = parseType(type) ?? fail(`the type ${type} of ${field} is not known`);
@@ -307,7 +305,7 @@ export function withReplicaTimestamp(
       nativeName: name,
       type: { kind: 'timestamp' },
       collection: false,
-      class: 'open',
+      class: OPEN,
     };
     return { ...resource, fields: new Map(resource.fields).set(name, field) };
   });

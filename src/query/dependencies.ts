@@ -100,12 +100,12 @@ class DependencyCollector {
   }
 
   addExpression(expression: Expression): void {
-    this.#alone(expression);
+    this.#ownReads(expression);
     for (const each of operandsOf(expression)) this.addExpression(each);
   }
 
   /** Adds what an expression itself reads, without its operands. */
-  #alone(expression: Expression): void {
+  #ownReads(expression: Expression): void {
     switch (expression.kind) {
       case 'field':
         this.#path(expression.scope, expression.via);
@@ -184,9 +184,9 @@ class DependencyCollector {
     return last === undefined ? this.#root : this.#target(last);
   }
 
-  #add(dependence: Dependency): void {
-    const { via, link, resource, isJoined } = dependence;
+  #add(dependency: Dependency): void {
+    const { via, link, resource, isJoined } = dependency;
     const name = [...via.map((each) => each.name), link.name, resource, isJoined].join('/');
-    this.#found.set(name, dependence);
+    this.#found.set(name, dependency);
   }
 }

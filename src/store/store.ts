@@ -1,3 +1,4 @@
+/** The contract of a store: what the rest of plat can ask of it, whatever its engine. */
 import type { KeyRecord } from '../access/index.ts';
 import type { DamagedRecords } from '../compile/damaged-records.ts';
 import type { StoreModel } from '../compile/model.ts';

@@ -1,3 +1,4 @@
+/** What the errors of SQLite mean. */
 import { RANGE_MESSAGE } from '../../compile/functions.ts';
 import { NOT_A_LIST } from '../../records/damage.ts';
 import { codeOf, messageOf } from '../../shared/error-code.ts';

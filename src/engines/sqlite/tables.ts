@@ -1,3 +1,4 @@
+/** Creates and changes the tables, indexes and views of a SQLite store. */
 import type { DatabaseSync } from 'node:sqlite';
 import { kindOfType } from '../../compile/column-value.ts';
 import { render, sql } from '../../compile/fragment.ts';

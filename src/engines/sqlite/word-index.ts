@@ -1,3 +1,4 @@
+/** The index of words for `$search`, in SQLite's FTS5. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { WordQuery } from '../../compile/dialect.ts';
 import { bind, name, type Sql, sql } from '../../compile/fragment.ts';

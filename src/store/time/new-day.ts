@@ -1,3 +1,4 @@
+/** The work of a new UTC day: rules may depend on the date, so visibility is evaluated again. */
 import { makeModel, type StoreModel } from '../../compile/model.ts';
 import { dayFrom } from '../../dictionary/index.ts';
 

@@ -1,3 +1,4 @@
+/** Writes and deletes any number of records in transactions of bounded size. This module runs no statement and knows no lock. */
 import type { StoreModel } from '../../compile/model.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';

@@ -1,3 +1,4 @@
+/** Stores the records of the resources Field and Lookup, by which a role learns which fields and values it may see. */
 import type { Role } from '../../access/index.ts';
 import { PUBLISHED_RESOURCES } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';

@@ -1,3 +1,4 @@
+/** Gives new timestamps to records whose children have changed, and to the parents of those (I3). */
 import type { StoreModel } from '../../compile/model.ts';
 import { COUNTED_CHANGE_TIMESTAMPS, changeTimestampOf, type FieldValues } from '../../dictionary/index.ts';
 import { contentHash, isFormerHash } from '../../records/content-hash.ts';

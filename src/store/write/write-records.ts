@@ -1,3 +1,7 @@
+/**
+ * Writes a batch of records, with the children that they contain or as children themselves: compares them with the stored ones, and
+ * writes what differs. Which statements this takes is known only to the transaction.
+ */
 import { textOrNull } from '../../compile/column-value.ts';
 import {
   changeTimestampOf,

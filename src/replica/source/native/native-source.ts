@@ -1,3 +1,4 @@
+/** A server with the native interface as a source (specification 4.3). It knows nothing about the copy. */
 import { PART_EXPANSIONS, partOfExpansion } from '../../../dictionary/index.ts';
 import { jsonOf } from '../../../records/nesting.ts';
 import { isObject } from '../../../shared/json.ts';
