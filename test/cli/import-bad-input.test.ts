@@ -369,6 +369,39 @@ test('if a key occurs more than once, the last record wins, and that is reported
   );
 });
 
+test('a key that occurs again in the same file belongs to the originating system of its first record', async (t) => {
+  const at = place(t);
+  const ofSystem = (system: string, rest: object) => ({ OriginatingSystemID: system, ...rest });
+  at.file('systems.ndjson', [
+    ofSystem('X', { ListingKey: '1', City: 'First' }),
+    ofSystem('Y', { ListingKey: '1', City: 'Second' }),
+    ofSystem('Y', { ListingKey: '2' }),
+  ]);
+  const { code, err } = await run(at, ['import', '--store', 'm.db', 'systems.ndjson']);
+  const reason = 'Property 1: The key belongs to the originating system X; this record is of Y';
+  assert.equal(code, 1);
+  assert.ok(err.includes(`systems.ndjson:2: ${reason}\n`), err);
+  assert.deepEqual(
+    (await at.exported('m.db', 'Property')).map(({ ListingKey, City }) => [ListingKey, City]),
+    [
+      ['1', 'First'],
+      ['2', undefined],
+    ],
+  );
+  at.file('rooms.ndjson', [
+    { RoomKey: 'R1', ListingKey: '1' },
+    { RoomKey: 'R1', ListingKey: '2' },
+  ]);
+  const rooms = await run(at, [
+    ...['import', '--store', 'm.db', '--resource', 'PropertyRooms', 'rooms.ndjson'],
+  ]);
+  assert.equal(rooms.code, 1);
+  assert.deepEqual(
+    (await at.exported('m.db', 'PropertyRooms')).map(({ ListingKey }) => ListingKey),
+    ['1'],
+  );
+});
+
 test('a child without its parent is stored and reported, and becomes visible with the parent', async (t) => {
   const at = place(t);
   at.file('rooms.ndjson', [{ RoomKey: 'R1', ListingKey: 'L1', RoomType: 'Kitchen' }]);

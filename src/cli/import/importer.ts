@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
-import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { type ParsedRecord, readValue } from '../../records/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { TakenChild } from '../../store/write/report.ts';
 import type { Progress } from '../progress.ts';
@@ -224,9 +224,8 @@ class Importer {
 
   async #add(raw: RawRecord, record: ParsedRecord): Promise<void> {
     if (!this.#seen.add(record.key)) this.report.duplicates++; // the last record wins
-    const earlier = this.#batch.records.get(record.key)?.record.children.keys() ?? [];
-    // Children that only the earlier record has must be stored with it.
-    if ([...earlier].some((kind) => !record.children.has(kind))) await this.#send();
+    const earlier = this.#batch.records.get(record.key)?.record;
+    if (earlier !== undefined && !canStandFor(record, earlier)) await this.#send();
     this.#batch.records.delete(record.key);
     this.#batch.records.set(record.key, { raw, record });
   }
@@ -310,6 +309,19 @@ class Importer {
     report.unwritten.count++;
     return report.unwritten;
   }
+}
+
+/**
+ * Whether an earlier record with the same key need not be stored, since nothing of it would remain. Children that only the earlier
+ * record has remain, and the key belongs to its originating system: its own, or that of its parent.
+ */
+function canStandFor(record: ParsedRecord, earlier: ParsedRecord): boolean {
+  const { parent } = record.resource;
+  const owners = ['OriginatingSystemID', ...(parent === undefined ? [] : [parent.keyField])];
+  return (
+    [...earlier.children.keys()].every((kind) => record.children.has(kind)) &&
+    owners.every((name) => readValue(record, name) === readValue(earlier, name))
+  );
 }
 
 const nameOf = ({ resource, key }: Pick<TakenChild, 'resource' | 'key'>): string => `${resource} ${key}`;

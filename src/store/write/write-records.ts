@@ -308,7 +308,8 @@ function compareChildrenOf(
     const target = child.record.resource;
     const row = before.get(child.record.key);
     before.delete(child.record.key);
-    const other = parentOfRow(batch.put.get(child.record.key)?.row);
+    const inBatch = batch.put.get(child.record.key)?.row;
+    const other = parentOfRow(inBatch);
     const isSame =
       row !== undefined && row.hash === hashUnderSystem(child, system, owner) && !mustRewriteChildren(holder);
     if (isSame && other === undefined) {
@@ -317,7 +318,11 @@ function compareChildrenOf(
     }
     const previous = row ?? elsewhere.get(child.record.key);
     const parent = { resource: resource.name, key };
-    const placed = placeChild(transaction, child, parent, system, previous, system);
+    const foreign = systemConflict(transaction, inBatch?.system, system);
+    const placed =
+      foreign === undefined
+        ? placeChild(transaction, child, parent, system, previous, system)
+        : { reason: foreign };
     if ('reason' in placed) {
       tally.rejected.push({ resource: target.name, key: child.record.key, ...placed });
       continue;
@@ -583,10 +588,19 @@ function ownershipConflict(
   if (stored !== undefined && stored.source !== source) {
     return `The key belongs to ${stored.source === null ? 'this store' : `the source ${stored.source}`}`;
   }
+  return systemConflict({ model }, stored?.system, given);
+}
+
+/** @param owner the originating system that a key belongs to, in the store or by an earlier record of the same write */
+function systemConflict(
+  { model }: Pick<WriteTransaction, 'model'>,
+  owner: string | null | undefined,
+  given: FieldValue | undefined,
+): string | undefined {
   const system = nonEmpty(given);
-  if (model.settings.owner === 'replica' || stored?.system == null || system === undefined) return undefined;
-  if (system === stored.system) return undefined;
-  return `The key belongs to the originating system ${stored.system}; this record is of ${system}`;
+  if (model.settings.owner === 'replica' || owner == null || system === undefined) return undefined;
+  if (system === owner) return undefined;
+  return `The key belongs to the originating system ${owner}; this record is of ${system}`;
 }
 
 const nonEmpty = (value: FieldValue | undefined): string | undefined =>

@@ -41,6 +41,23 @@ export function systemContract(engine: Engine): void {
     assert.deepEqual(await world.rows('Media', '$select=ResourceRecordKey'), [{ ResourceRecordKey: 'A' }]);
   });
 
+  test("listings of two systems in one write do not take each other's children", async (t) => {
+    const world = await makeWorld(engine, t);
+    const children = { Media: [photo('M1')], Rooms: [room('R1')] };
+    const report = await world.write(
+      'Property',
+      listing('A', { OriginatingSystemID: 'X', ...children }),
+      listing('B', { OriginatingSystemID: 'Y', ...children }),
+    );
+    const rejected = [
+      { resource: 'Media', key: 'M1', reason: OF_X },
+      { resource: 'PropertyRooms', key: 'R1', reason: OF_X },
+    ];
+    assert.deepEqual(nonZero(report), { inserted: 2, children: { stored: 2 }, rejected });
+    assert.deepEqual(await world.rows('Media', '$select=ResourceRecordKey'), [{ ResourceRecordKey: 'A' }]);
+    assert.deepEqual(await world.rows('PropertyRooms', '$select=ListingKey'), [{ ListingKey: 'A' }]);
+  });
+
   test('a record without a system may get one later, and its children with it', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A', { Media: [photo('M1')], Rooms: [room('R1')] }));
