@@ -25,10 +25,11 @@ import {
   type SourceFacts,
 } from '../response.ts';
 import type { Capabilities } from '../source.ts';
+import type { TopMeans } from './collections.ts';
 import { nextLinkOf, readListPage } from './lists.ts';
 import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';
 import { isOffsetToken, offsetOfLink } from './offsets.ts';
-import { resoSource, type TopMeans } from './reso-source.ts';
+import { resoSource } from './reso-source.ts';
 import {
   type ChildAddress,
   childAddress,
