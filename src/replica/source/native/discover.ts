@@ -16,7 +16,8 @@ import {
 } from '../response.ts';
 import { ACCOUNTS, type Capabilities, type ForeignField, isForeign, resourcesIn } from '../source.ts';
 import { CustomNames, declaredFields, listedFields } from './native-json.ts';
-import { nativeSource, readResults } from './native-source.ts';
+import { nativeSource } from './native-source.ts';
+import { readResults } from './requests.ts';
 
 interface DiscoverNativeOptions extends DiscoveryOptions {
   /** Whether custom fields are copied as well; they enlarge the payload considerably (specification 4.3, rule 4). */
