@@ -69,3 +69,16 @@ export function steadyClock({ now, sleep }: Clock): SteadyClock {
     sleep,
   };
 }
+
+const SPANS = [
+  ['days', 86_400_000],
+  ['hours', 3_600_000],
+  ['minutes', 60_000],
+  ['seconds', 1000],
+] as const;
+
+/** Formats a duration in the largest unit of which it has at least one and a half. */
+export function durationText(milliseconds: number): string {
+  const [unit, size] = SPANS.find(([, length]) => milliseconds >= 1.5 * length) ?? ['seconds', 1000];
+  return `${(milliseconds / size).toFixed(1)} ${unit}`;
+}

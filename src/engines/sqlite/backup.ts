@@ -3,7 +3,7 @@ import { checkableOn, describeFirstFault } from '../../store/check/check-store.t
 import { copyStore, type WriteBackup } from '../../store/copy/copy-store.ts';
 import { copyError, makeBackup } from '../../store/files/partial-file.ts';
 import { readModel, writeMeta } from '../../store/state/meta.ts';
-import { newEpoch } from '../../store/time/store-clock.ts';
+import { newEpoch } from '../../store/time/epoch.ts';
 import { connect, READ_PATIENCE } from './connection.ts';
 import { translateError } from './errors.ts';
 import { structureOf } from './file-faults.ts';

@@ -18,7 +18,7 @@ import { makePrivateFile } from '../../store/files/private-file.ts';
 import { logStored } from '../../store/rows/change-log.ts';
 import { LAYOUT_VERSION, LayoutTooNew, readModel } from '../../store/state/meta.ts';
 import { initializeStore, mustBeStore, type StorePresence } from '../../store/state/new-store.ts';
-import { newEpoch } from '../../store/time/store-clock.ts';
+import { newEpoch } from '../../store/time/epoch.ts';
 import { connect, READ_PATIENCE } from './connection.ts';
 import { extendedCode } from './errors.ts';
 import { sessionOn, writeSessionOn } from './session.ts';

@@ -1,7 +1,7 @@
 /** Determines whether a service is ready, and if not, why. It does not know who asks. */
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
+import { durationText } from '../../shared/clock.ts';
 import type { Store } from '../../store/store.ts';
-import { durationText } from '../../store/time/store-clock.ts';
 import { aheadText } from '../../store/write/restamp-store.ts';
 import type { Problems } from './probes.ts';
 

@@ -6,7 +6,8 @@ import { Damage } from '../../records/damage.ts';
 import { type Profile, readProfile } from '../../records/profile.ts';
 import { makeFromStored, readSettings } from '../../records/settings.ts';
 import type { Row, Session } from '../session.ts';
-import { firstEpoch, parseReading, type StoreClock } from '../time/store-clock.ts';
+import { firstEpoch } from '../time/epoch.ts';
+import { parseReading, type StoreClock } from '../time/store-clock.ts';
 import type { CommitTimestamps } from '../write/commit-timestamps.ts';
 import { ownColumns } from './own-tables.ts';
 

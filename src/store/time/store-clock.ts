@@ -6,10 +6,8 @@
  * reference for a later one.
  */
 
-import { hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { dayFrom, timestampFrom } from '../../dictionary/index.ts';
 import { type Clock, steadyClock } from '../../shared/clock.ts';
 import { isObject, tryParseJson } from '../../shared/json.ts';
 
@@ -93,22 +91,23 @@ const isInStep = (clock: number, elapsed: number): boolean => Math.abs(clock - e
 /** Watches one clock. */
 export class JumpGuard {
   readonly #machine: Machine;
-  readonly #held: () => StoredTime;
+  readonly #stored: () => StoredTime;
   /** The last check of the clock that found no jump. */
-  #look: ClockCheck | undefined;
+  #lastCheck: ClockCheck | undefined;
   /** The time of the boot according to a clock that had not jumped: the latest such time. */
-  #start: number | undefined;
-  #kept = Number.NEGATIVE_INFINITY;
+  #bootTime: number | undefined;
+  /** When a reading was last stored, by the uptime of the machine. */
+  #storedAt = Number.NEGATIVE_INFINITY;
   /** A confirmation of the clock that has not been stored yet. */
-  #said: 'right' | 'restamped' | undefined;
+  #confirmation: 'right' | 'restamped' | undefined;
   /** Whether the clock was confirmed for this process. */
   #isConfirmed = false;
   #epoch: string | undefined;
 
-  /** @param held returns the current time information of the store */
-  constructor(machine: Machine, held: () => StoredTime) {
+  /** @param stored returns the current time information of the store */
+  constructor(machine: Machine, stored: () => StoredTime) {
     this.#machine = machine;
-    this.#held = held;
+    this.#stored = stored;
   }
 
   /**
@@ -118,30 +117,31 @@ export class JumpGuard {
    */
   jump(clock: number): number {
     const elapsed = this.#machine.elapsed();
-    const look = this.#look;
-    if (look !== undefined && isInStep(clock - look.clock, elapsed - look.elapsed)) return 0;
+    const last = this.#lastCheck;
+    if (last !== undefined && isInStep(clock - last.clock, elapsed - last.elapsed)) return 0;
     const uptime = this.#machine.uptime();
-    const held = this.#held();
-    const start = this.#knownStart(held, uptime);
-    const ahead = start === undefined ? 0 : clock - Math.max(start + uptime, held.newest);
+    const stored = this.#stored();
+    const bootTime = this.#knownBootTime(stored, uptime);
+    const ahead = bootTime === undefined ? 0 : clock - Math.max(bootTime + uptime, stored.newest);
     if (ahead > TOLERATED_JUMP) {
-      this.#look = undefined;
+      this.#lastCheck = undefined;
       return ahead;
     }
-    this.#look = { clock, elapsed };
-    if (!isBehind(clock, held.newest)) this.#start = Math.max(this.#start ?? -Infinity, clock - uptime);
+    this.#lastCheck = { clock, elapsed };
+    if (!isBehind(clock, stored.newest))
+      this.#bootTime = Math.max(this.#bootTime ?? -Infinity, clock - uptime);
     return 0;
   }
 
   /** Milliseconds by which the clock is behind the time that it must have reached since the machine booted; 0 if it is not. */
   setBack(clock: number): number {
     const uptime = this.#machine.uptime();
-    const held = this.#held();
-    const start = this.#knownStart(held, uptime);
-    if (this.#isConfirmed || start === undefined) return 0;
-    const behind = start + uptime - clock;
+    const stored = this.#stored();
+    const bootTime = this.#knownBootTime(stored, uptime);
+    if (this.#isConfirmed || bootTime === undefined) return 0;
+    const behind = bootTime + uptime - clock;
     if (behind <= TOLERATED_JUMP) return 0;
-    const { before } = this.#ofThisStart(held, uptime) ?? {};
+    const { before } = this.#readingOfThisBoot(stored, uptime) ?? {};
     // The clock has returned to the time from before a confirmed jump.
     const isAsBefore = before !== undefined && Math.abs(before + uptime - clock) <= TOLERATED_JUMP;
     return isAsBefore ? 0 : behind;
@@ -153,10 +153,10 @@ export class JumpGuard {
    */
   trust(clock: number, why: 'right' | 'restamped' = 'right'): void {
     const { elapsed, uptime } = this.#machine;
-    this.#look = { clock, elapsed: elapsed() };
-    this.#start = clock - uptime();
-    this.#kept = Number.NEGATIVE_INFINITY;
-    this.#said = why;
+    this.#lastCheck = { clock, elapsed: elapsed() };
+    this.#bootTime = clock - uptime();
+    this.#storedAt = Number.NEGATIVE_INFINITY;
+    this.#confirmation = why;
     this.#isConfirmed = true;
   }
 
@@ -168,8 +168,8 @@ export class JumpGuard {
   /** Sets the epoch of the store. In a new epoch, earlier observations of the clock no longer count. */
   inEpoch(epoch: string): void {
     if (this.#epoch !== undefined && this.#epoch !== epoch && !this.#isConfirmed) {
-      this.#look = undefined;
-      this.#start = undefined;
+      this.#lastCheck = undefined;
+      this.#bootTime = undefined;
     }
     this.#epoch = epoch;
   }
@@ -178,35 +178,37 @@ export class JumpGuard {
   readingToStore(clock: number): string | undefined {
     const { boot } = this.#machine;
     const uptime = this.#machine.uptime();
-    if (boot === undefined || uptime < this.#kept + READING_INTERVAL || this.jump(clock) > 0)
+    if (boot === undefined || uptime < this.#storedAt + READING_INTERVAL || this.jump(clock) > 0)
       return undefined;
-    const held = this.#held();
-    const said = this.#said;
-    if (said === undefined && isBehind(clock, held.newest)) return undefined;
-    this.#kept = uptime;
-    this.#said = undefined;
-    const reading = this.#ofThisStart(held, uptime);
+    const stored = this.#stored();
+    const confirmation = this.#confirmation;
+    if (confirmation === undefined && isBehind(clock, stored.newest)) return undefined;
+    this.#storedAt = uptime;
+    this.#confirmation = undefined;
+    const reading = this.#readingOfThisBoot(stored, uptime);
     const known = reading === undefined ? undefined : bootTimeOf(reading);
-    const start = said === undefined ? Math.max(clock - uptime, known ?? -Infinity) : clock - uptime;
-    const isAnother = said === 'right' && known !== undefined && Math.abs(start - known) > TOLERATED_JUMP;
+    const bootTime =
+      confirmation === undefined ? Math.max(clock - uptime, known ?? -Infinity) : clock - uptime;
+    const isAnother =
+      confirmation === 'right' && known !== undefined && Math.abs(bootTime - known) > TOLERATED_JUMP;
     const before =
-      said === 'restamped' ? undefined : isAnother ? (reading?.before ?? known) : reading?.before;
-    const kept: ClockReading = {
-      ...{ boot, clock: start + uptime, uptime },
+      confirmation === 'restamped' ? undefined : isAnother ? (reading?.before ?? known) : reading?.before;
+    const current: ClockReading = {
+      ...{ boot, clock: bootTime + uptime, uptime },
       ...(before === undefined ? {} : { before }),
     };
-    return JSON.stringify(kept);
+    return JSON.stringify(current);
   }
 
   /** The time of the boot: the latest one according to any clock that was right as far as is known. */
-  #knownStart(held: StoredTime, uptime: number): number | undefined {
-    const reading = this.#ofThisStart(held, uptime);
-    const starts = [this.#start, reading && bootTimeOf(reading)].filter((start) => start !== undefined);
-    return starts.length === 0 ? undefined : Math.max(...starts);
+  #knownBootTime(stored: StoredTime, uptime: number): number | undefined {
+    const reading = this.#readingOfThisBoot(stored, uptime);
+    const bootTimes = [this.#bootTime, reading && bootTimeOf(reading)].filter((each) => each !== undefined);
+    return bootTimes.length === 0 ? undefined : Math.max(...bootTimes);
   }
 
   /** The stored reading, if it is from this boot of this machine. */
-  #ofThisStart({ reading }: StoredTime, uptime: number): ClockReading | undefined {
+  #readingOfThisBoot({ reading }: StoredTime, uptime: number): ClockReading | undefined {
     return reading !== undefined && reading.boot === this.#machine.boot && reading.uptime <= uptime
       ? reading
       : undefined;
@@ -219,19 +221,6 @@ export interface ClockTrust {
   readonly machine?: Machine | undefined;
   /** Trusts the clock, regardless of how far it was set. */
   readonly allowClockJump?: boolean | undefined;
-}
-
-const SPANS = [
-  ['days', 86_400_000],
-  ['hours', 3_600_000],
-  ['minutes', 60_000],
-  ['seconds', 1000],
-] as const;
-
-/** Formats a duration in the largest unit of which it has at least one and a half. */
-export function durationText(milliseconds: number): string {
-  const [unit, size] = SPANS.find(([, length]) => milliseconds >= 1.5 * length) ?? ['seconds', 1000];
-  return `${(milliseconds / size).toFixed(1)} ${unit}`;
 }
 
 /** The time information before a store exists. */
@@ -257,16 +246,16 @@ export interface StoreClock extends Clock {
 }
 
 /**
- * @param held returns the time information of the store
+ * @param stored returns the time information of the store
  * @param isKnown whether any time information exists yet
  */
 export function storeClock(
   { now, sleep }: Clock,
   { machine, allowClockJump = false }: ClockTrust,
-  held: () => StoredTime,
+  stored: () => StoredTime,
   isKnown: () => boolean = () => true,
 ): StoreClock {
-  const guard = machine && new JumpGuard(machine, held);
+  const guard = machine && new JumpGuard(machine, stored);
   let isAllowed = allowClockJump;
   const guarded = <T>(ask: (guard: JumpGuard, time: number) => T): T | undefined => {
     if (guard === undefined || !isKnown()) return undefined;
@@ -293,49 +282,3 @@ export function storeClock(
     readingToStore: () => guarded((known, time) => known.readingToStore(time)),
   };
 }
-
-/**
- * The epoch of a store identifies one timeline: while it stays the same, no timestamp and no position that a consumer has stored is
- * ever withdrawn. It is random, so that no two stores and no two restores of one backup share an epoch.
- */
-export const newEpoch = (): string => randomBytes(9).toString('base64url');
-
-/** The epoch of a store that was created before there were epochs; it stays until a new one begins. */
-export const firstEpoch = (secret: string): string =>
-  hash('sha256', `epoch ${secret}`, 'base64url').slice(0, 12);
-
-/** How a new epoch begins. */
-export interface NewEpoch {
-  /** No later timestamp is before this moment. Milliseconds since 1970; absent: the store's own limit applies. */
-  readonly notBefore?: number;
-  /** Timestamps and promises beyond this moment no longer count (write/restamp-store.ts). Milliseconds since 1970. */
-  readonly notAfter?: number;
-}
-
-/** Added to the counters of settings and changes: a process that outlived a restore knows counts that may not recur. */
-export const EPOCH_COUNT_STEP = 1_000_000;
-
-/** The times that a store records. */
-interface Times {
-  readonly lastStamp: string;
-  /** Milliseconds since 1970. */
-  readonly settled: number;
-  /** The UTC day of the rules that the stored visibility reflects. */
-  readonly day: string;
-}
-
-/** The times at the beginning of a new epoch. */
-export function timesOfEpoch(
-  { lastStamp, settled, day }: Times,
-  { notBefore = 0, notAfter = Number.POSITIVE_INFINITY }: NewEpoch,
-): Times {
-  const today = Number.isFinite(notAfter) ? dayFrom(notAfter) : day;
-  return {
-    lastStamp: Date.parse(lastStamp) > notAfter ? timestampFrom(notAfter) : lastStamp,
-    settled: Math.max(Math.min(settled, notAfter), notBefore),
-    // Visibility that reflects the rules of a future day is evaluated again, as on any new day.
-    day: day > today ? dayFrom(notAfter - DAY) : day,
-  };
-}
-
-const DAY = 86_400_000;

@@ -10,8 +10,8 @@ import {
   timestampFromMicroseconds,
 } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import { durationText } from '../../shared/clock.ts';
 import { isObject, tryParseJson } from '../../shared/json.ts';
-import { durationText } from '../time/store-clock.ts';
 
 /**
  * Milliseconds for which a saved promise is valid. Until this long after it, readers may be promised moments without the store

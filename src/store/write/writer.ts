@@ -36,7 +36,7 @@ import {
   writeMeta,
   writeProfile,
 } from '../state/meta.ts';
-import { EPOCH_COUNT_STEP, type NewEpoch, newEpoch, timesOfEpoch } from '../time/store-clock.ts';
+import { EPOCH_COUNT_STEP, type NewEpoch, newEpoch, timesOfEpoch } from '../time/epoch.ts';
 import type { Attempt } from './batches.ts';
 import { CommitTimestamps, type TimeSource } from './commit-timestamps.ts';
 import { Pace } from './pace.ts';

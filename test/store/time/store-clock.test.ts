@@ -2,12 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeServerClock } from '../../../src/engines/postgres/writing/server-clock.ts';
-import {
-  durationText,
-  JumpGuard,
-  parseReading,
-  type StoredTime,
-} from '../../../src/store/time/store-clock.ts';
+import { durationText } from '../../../src/shared/clock.ts';
+import { JumpGuard, parseReading, type StoredTime } from '../../../src/store/time/store-clock.ts';
 import { DAY, SECOND } from '../../support/clock.ts';
 
 const HOUR = 3600 * SECOND;

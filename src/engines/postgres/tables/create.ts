@@ -8,7 +8,7 @@ import { LAYOUT_VERSION, mustBeReadable, readMeta, writeMeta } from '../../../st
 import { initializeStore, mustBeStore, type StorePresence } from '../../../store/state/new-store.ts';
 import { createTableStatement, keyIndexesOf, OWN_TABLES } from '../../../store/state/own-tables.ts';
 import type { PartitionField } from '../../../store/store.ts';
-import { NOTHING_STORED, newEpoch } from '../../../store/time/store-clock.ts';
+import { newEpoch } from '../../../store/time/epoch.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import type { StorePool } from '../connection/connect.ts';
 import { inTransaction, type ServerSession, withSession } from '../connection/session.ts';
@@ -97,7 +97,7 @@ const makeStore = (
       if (await storeExists(session, address)) return;
       const epoch = newEpoch();
       const [row] = await session.rows(`SELECT ${SERVER_CLOCK} AS clock`);
-      clock.recordReading(Number(row?.clock), epoch, NOTHING_STORED);
+      clock.recordReading(Number(row?.clock), epoch);
       await makeSchema(session, address.schema);
       for (const text of OWN_TABLE_STATEMENTS) await session.run(text);
       const begun = { settings, epoch, now: clock.now(), ofEngine: { ...CURRENT_LAYOUT, partitions } };

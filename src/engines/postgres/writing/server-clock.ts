@@ -14,10 +14,11 @@ export interface ServerClock extends StoreClock {
   readonly passedTime: () => number | null;
   /**
    * Records a reading of the server's clock, and the store's record of time.
+   * @param stored absent: a store that does not exist yet has none
    * @param age milliseconds that may have passed since the server read its clock
    * @returns whether the clock agrees with its earlier readings
    */
-  readonly recordReading: (milliseconds: number, epoch: string, held: StoredTime, age?: number) => boolean;
+  readonly recordReading: (milliseconds: number, epoch: string, stored?: StoredTime, age?: number) => boolean;
 }
 
 /** Milliseconds after which a response no longer counts as a reading of the clock: the previous one stays in effect. */
@@ -29,28 +30,27 @@ const TOLERANCE = 1000;
 export function makeServerClock(clock: Clock | undefined, trust: ClockTrust): ServerClock {
   const elapsed = trust.machine?.elapsed ?? (() => performance.now());
   /** The last reading of the server's clock, and when it was taken; absent until there is one. */
-  let noted: { readonly clock: number; readonly elapsed: number; readonly held: StoredTime } | undefined;
+  let last: { readonly clock: number; readonly elapsed: number; readonly stored: StoredTime } | undefined;
   /** In whole milliseconds, as every clock: the store saves such moments, and SQL reads them as integers. */
-  const server = (): number =>
-    noted === undefined ? 0 : Math.floor(noted.clock + elapsed() - noted.elapsed);
-  const said = clock ?? { now: server, sleep: systemClock.sleep };
+  const server = (): number => (last === undefined ? 0 : Math.floor(last.clock + elapsed() - last.elapsed));
+  const given = clock ?? { now: server, sleep: systemClock.sleep };
   const trusted = storeClock(
-    said,
+    given,
     trust,
-    () => noted?.held ?? NOTHING_STORED,
-    () => noted !== undefined,
+    () => last?.stored ?? NOTHING_STORED,
+    () => last !== undefined,
   );
   return {
     ...trusted,
     passedTime: () => (clock === undefined && trusted.jump() === 0 ? null : trusted.now()),
-    recordReading(milliseconds, epoch, held, age = 0) {
+    recordReading(milliseconds, epoch, stored = NOTHING_STORED, age = 0) {
       const late = server() - milliseconds;
       const isExpected = clock !== undefined || (late >= -TOLERANCE && late <= age + TOLERANCE);
-      const isReading = noted === undefined || age <= FRESH_READING || !isExpected;
-      noted =
-        isReading || noted === undefined
-          ? { clock: milliseconds, elapsed: elapsed(), held }
-          : { ...noted, held };
+      const isReading = last === undefined || age <= FRESH_READING || !isExpected;
+      last =
+        isReading || last === undefined
+          ? { clock: milliseconds, elapsed: elapsed(), stored }
+          : { ...last, stored };
       trusted.inEpoch(epoch);
       return isExpected;
     },
