@@ -19,3 +19,14 @@ export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
+
+/** What the codes of network errors say about a server. */
+export const NETWORK_ERRORS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'it accepts no connections',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name of the host cannot be looked up',
+  ETIMEDOUT: 'it does not answer',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'its network cannot be reached',
+  ENOENT: 'there is no such socket',
+};

@@ -1,4 +1,6 @@
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { settlesWithin } from './settles-within.ts';
 
 /**
  * How much longer than the server's time limit the client waits for a response, in milliseconds. Dropped packets and
@@ -6,7 +8,13 @@ import type { Duplex } from 'node:stream';
  */
 const SILENT = 2000;
 
-/** Thrown if the server neither responded nor ended a statement within its time limit. */
+/** How often a connection is checked, in milliseconds. While its server is at work, the pause between two checks doubles. */
+const INTERVAL = 1500;
+
+/** How long the server may take to say whether it is at work on a connection, in milliseconds. */
+const PATIENCE = 2000;
+
+/** Thrown if the server neither responded nor ended a statement within its time limit, or is not at work on it. */
 class UnresponsiveError extends Error {
   readonly code = 'ETIMEDOUT';
 }
@@ -21,39 +29,68 @@ export interface Watchdog {
 /** The watchdog of a connection without a timeout. */
 const NO_WATCHDOG: Watchdog = { setTimeLimit: () => undefined, end: () => undefined };
 
+/** Options of a watchdog. */
+interface WatchdogOptions {
+  /** The time limit of a statement in milliseconds; 0: no limit. */
+  readonly limit: number;
+  /** Asks the server, over another connection, whether it is at work on this one. A failure means that this is unknown. */
+  readonly isAtWork: () => Promise<boolean>;
+}
+
 /**
- * Ends a connection on which no data has arrived for too long, whether the server sends none or this process does not read.
- * @param milliseconds the time limit of a statement; 0: no limit
+ * Ends a connection on which no data has arrived for too long, whether the server sends none or this process does not read: after
+ * the time limit of a statement, or as soon as the server turns out not to be at work on what it was sent.
  */
 export function startWatchdog(
   stream: Pick<Duplex, 'on' | 'off' | 'destroy'>,
-  milliseconds: number,
+  { limit, isAtWork }: WatchdogOptions,
 ): Watchdog {
-  if (milliseconds === 0) return NO_WATCHDOG;
+  if (limit === 0) return NO_WATCHDOG;
+  const socket = stream instanceof Socket ? stream : undefined;
+  const sent = (): number => socket?.bytesWritten ?? 0;
+  let patience = limit + SILENT;
+  /** Whether data has arrived since the last check, and how long none had arrived by then. */
   let heard = false;
+  let silence = 0;
+  /** The number of bytes that had been sent when data last arrived, and at the last check. */
+  let answered = sent();
+  let checked = answered;
+  let pause = INTERVAL;
   let ended = false;
-  const start = (limit: number): NodeJS.Timeout => {
-    const patience = limit + SILENT;
-    return setTimeout(() => {
-      heard = false;
-      // Data that arrived while this process was busy is processed first.
-      setImmediate(() => {
-        if (ended) return;
-        if (heard) timer.refresh();
-        else stream.destroy(new UnresponsiveError(`The server has sent nothing for ${patience} ms`));
-      });
-    }, patience);
+  const check = async (waited: number): Promise<void> => {
+    if (ended) return;
+    if (heard) pause = INTERVAL;
+    silence = heard ? 0 : silence + waited;
+    heard = false;
+    if (silence >= patience) return end(`The server has sent nothing for ${silence} ms`);
+    // What was sent since the last check may not have arrived there yet.
+    const isWaiting = silence > 0 && sent() > answered && sent() === checked;
+    checked = sent();
+    if (isWaiting) {
+      if (await isStuck(isAtWork())) {
+        if (!heard) return end('The server is not at work on what it was sent, or not at all');
+      } else pause *= 2;
+    }
+    if (!ended) timer = next();
   };
-  let timer = start(milliseconds);
+  const end = (why: string): void => {
+    if (!ended) stream.destroy(new UnresponsiveError(why));
+  };
+  const next = (): NodeJS.Timeout => {
+    const wait = Math.max(1, Math.min(pause, patience - silence));
+    // Data that arrived while this process was busy is processed first.
+    return setTimeout(() => setImmediate(() => void check(wait)), wait);
+  };
+  let timer = next();
   const hear = (): void => {
     heard = true;
-    timer.refresh();
+    answered = sent();
   };
   stream.on('data', hear);
   return {
-    setTimeLimit(limit) {
-      clearTimeout(timer);
-      timer = start(limit);
+    setTimeLimit(milliseconds) {
+      patience = milliseconds + SILENT;
+      silence = 0;
     },
     end() {
       ended = true;
@@ -61,4 +98,13 @@ export function startWatchdog(
       clearTimeout(timer);
     },
   };
+}
+
+/** Whether the server is not at work, or does not say so in time. */
+async function isStuck(asked: Promise<boolean>): Promise<boolean> {
+  if (!(await settlesWithin(PATIENCE, asked))) return true;
+  return asked.then(
+    (isAtWork) => !isAtWork,
+    () => false,
+  );
 }

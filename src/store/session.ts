@@ -68,3 +68,23 @@ export interface WriteSession extends Session {
   /** Called before rows are stored, in an engine that prepares for their originating systems. */
   beforePut?(rows: readonly RowToPut[]): Promise<void>;
 }
+
+/**
+ * Runs `work` in a transaction, which is committed, or rolled back if the work throws. @param begin the statement that begins it
+ */
+export async function inTransaction<T>(
+  { run }: { readonly run: (statement: string) => Promise<unknown> },
+  work: () => Promise<T>,
+  begin = 'BEGIN',
+): Promise<T> {
+  await run(begin);
+  try {
+    const result = await work();
+    await run('COMMIT');
+    return result;
+  } catch (error) {
+    // If the connection is lost, the server has already rolled back.
+    await run('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}

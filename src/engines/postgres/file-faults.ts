@@ -2,7 +2,8 @@
 import { storedTables } from '../../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { FileFault } from '../../store/check/checks.ts';
-import { extendTimeLimit, inTransaction, type ServerSession, SNAPSHOT } from './connection/session.ts';
+import { inTransaction } from '../../store/session.ts';
+import { extendTimeLimit, type ServerSession, SNAPSHOT } from './connection/session.ts';
 import { OWN_INDEXES } from './tables/create.ts';
 import { readCatalog, recordIndexes } from './tables/tables.ts';
 

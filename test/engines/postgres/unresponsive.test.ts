@@ -52,14 +52,19 @@ async function database(t: TestContext): Promise<string> {
   return address;
 }
 
-/** Does some work while all processes of the server are suspended. */
-async function whileFrozen(address: string, work: () => Promise<unknown>): Promise<void> {
+const EVERY_PROCESS = `SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::integer AS pid
+  UNION SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()`;
+const CONNECTIONS_OF_PLAT = "SELECT pid FROM pg_stat_activity WHERE application_name = 'plat'";
+
+/** Does some work while processes of the server are suspended: all of them, or those that a statement selects. */
+async function whileFrozen(
+  address: string,
+  work: () => Promise<unknown>,
+  which = EVERY_PROCESS,
+): Promise<void> {
   const client = new Client({ connectionString: address });
   await client.connect();
-  const { rows } = await client.query<{ pid: number }>(
-    `SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::integer AS pid
-     UNION SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()`,
-  );
+  const { rows } = await client.query<{ pid: number }>(which);
   await client.end();
   const all = (signal: 'SIGSTOP' | 'SIGCONT'): void => {
     for (const { pid } of rows) process.kill(pid, signal);
@@ -104,6 +109,72 @@ test('an unresponsive server: 503 at the time limit, and everything as before wh
   assert.deepEqual(await world.keys('Property'), ['A']);
   assert.deepEqual(nonZero(await store.write('Property', [record])), { inserted: 1 });
   assert.deepEqual(await world.keys('Property'), ['A', 'B']);
+});
+
+/** With this time limit, a statement would keep its connection longer than any test may take. */
+const HOUR = 3_600_000;
+
+test('suspended connections: what was sent on one fails long before its time limit, and the next request has a new one', async (t) => {
+  const address = await database(t);
+  const world = await openAt(t, address, { connect: 1000, small: HOUR, write: HOUR });
+  const { store } = world;
+  await world.write('Property', listing('A'));
+  const asked = await world.request('Property');
+  const record = await world.parse('Property', listing('B'));
+  const read = () => store.page(asked, { milliseconds: HOUR });
+  await Promise.all([read(), read(), read(), store.look('hash'), store.look('other')]);
+  await whileFrozen(
+    address,
+    async () => {
+      // A write whose transaction has not begun is repeated.
+      const written = store.write('Property', [record]);
+      await Promise.all([read(), store.look('hash')].map((each) => assert.rejects(each, unavailable)));
+      assert.deepEqual(nonZero(await written), { inserted: 1 });
+      // Connections that were idle at that time have been replaced as well.
+      await Promise.all([read(), read(), read(), store.look('hash'), store.look('other')]);
+    },
+    CONNECTIONS_OF_PLAT,
+  );
+  assert.deepEqual(await world.keys('Property'), ['A', 'B']);
+});
+
+test('a suspended server: everything fails long before its time limit', async (t) => {
+  const address = await database(t);
+  const { store, ...world } = await openAt(t, address, { connect: 1000, small: HOUR, write: HOUR });
+  const asked = await world.request('Property');
+  await Promise.all([store.page(asked, { milliseconds: HOUR }), store.look('hash')]);
+  await whileFrozen(address, () =>
+    Promise.all(
+      [store.page(asked, { milliseconds: HOUR }), store.look('hash')].map((each) =>
+        assert.rejects(each, unavailable),
+      ),
+    ),
+  );
+});
+
+test('a statement that waits for a lock keeps its connection: the server is at work on it', async (t) => {
+  const address = await database(t);
+  const world = await openAt(t, address, { connect: 1000, small: HOUR, write: HOUR });
+  const client = new Client({ connectionString: address });
+  client.on('error', () => undefined);
+  await client.connect();
+  t.after(() => client.end());
+  await client.query('BEGIN; LOCK TABLE plat.plat_keys IN ACCESS EXCLUSIVE MODE');
+  const answer = Promise.withResolvers<boolean>();
+  const { isAtWork } = StorePool.prototype;
+  t.mock.method(
+    StorePool.prototype,
+    'isAtWork',
+    async function (this: StorePool, ...given: Parameters<typeof isAtWork>) {
+      const found = await Reflect.apply(isAtWork, this, given);
+      answer.resolve(found);
+      return found;
+    },
+  );
+  const look = world.store.look('hash');
+  assert.equal(await answer.promise, true);
+  await client.query('ROLLBACK');
+  assert.equal((await look).key, undefined);
 });
 
 test('a commit without a confirmation: the caller learns that the outcome is unknown, and repeating it stores it once', async (t) => {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { Pool, type PoolClient } from 'pg';
+import { Client, Pool, type PoolClient } from 'pg';
 import { platError } from '../../../errors/index.ts';
 import { FairQueue, overloadedError } from '../../../shared/fair-queue.ts';
 import { retryTransient } from '../../../shared/retry-transient.ts';
@@ -73,7 +73,8 @@ export class StorePool extends Pool {
   readonly #waits: number;
   /** Distributes connections fairly among callers. */
   readonly queue: FairQueue;
-  /** The connections that are in use. */
+  /** The open connections, and those that are in use. */
+  readonly #open = new Set<PoolClient>();
   readonly #lent = new Set<PoolClient>();
 
   constructor(address: PostgresAddress, options: PoolOptions = {}) {
@@ -103,10 +104,12 @@ export class StorePool extends Pool {
     this.queue = new FairQueue({ turns: most, waiting: LONGEST_QUEUE, long: true, patience: connect });
     this.on('acquire', (client) => this.#lent.add(client));
     this.on('release', (_error, client) => this.#lent.delete(client));
+    this.on('remove', (client) => this.#open.delete(client));
     // The pool replaces a connection that is lost while idle; connections in use report the loss to their users.
     this.on('error', () => undefined);
     // A connection that is lost between two statements reports the loss with the next one.
     this.on('connect', (client) => {
+      this.#open.add(client);
       client.once('error', (error) => losses.set(client, error));
       client.on('error', () => undefined);
       watchRows(client);
@@ -116,6 +119,23 @@ export class StorePool extends Pool {
   /** The number of callers that wait for a connection. */
   get waiting(): number {
     return this.queue.waiting + this.waitingCount;
+  }
+
+  /** Whether the server is at work on what it was sent on a connection. If not, idle connections do not get there either. */
+  async isAtWork(client: PoolClient): Promise<boolean> {
+    const { connect } = TIMEOUTS;
+    const other = new Client({ ...this.options, connectionTimeoutMillis: connect, query_timeout: connect });
+    other.on('error', () => undefined);
+    try {
+      await other.connect();
+      const port: unknown = Reflect.get(client.connection.stream, 'localPort') ?? -1;
+      const { rowCount } = await other.query(IS_IDLE, [Reflect.get(client, 'processID'), port]);
+      if (rowCount !== 0)
+        for (const { connection } of this.#open.difference(this.#lent)) connection.stream.destroy();
+      return rowCount === 0;
+    } finally {
+      other.connection.stream.destroy();
+    }
   }
 
   /** Closes the pool: its connections are destroyed, the server rolls back, and callers that wait are rejected. */
@@ -155,6 +175,9 @@ export class StorePool extends Pool {
 
 const isWaitingTooLong = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('timeout exceeded');
+
+/** Selects a row if a process of the server waits for a statement. A proxy in between has other ports, and shows nothing. */
+const IS_IDLE = `SELECT FROM pg_stat_activity WHERE pid = $1 AND client_port = $2 AND state LIKE 'idle%'`;
 
 /** How values are parsed, by the object id of their type (`pg_type`): all but booleans and numbers remain texts. */
 const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([

@@ -4,7 +4,7 @@
 import { Client } from 'pg';
 import { platError } from '../../../errors/index.ts';
 import { NOT_A_LIST } from '../../../records/damage.ts';
-import { codeOf, messageOf } from '../../../shared/error-code.ts';
+import { codeOf, messageOf, NETWORK_ERRORS } from '../../../shared/error-code.ts';
 import { damageOf, explainError, type Trouble } from '../../../store/explain.ts';
 import type { PostgresAddress } from './address.ts';
 
@@ -92,14 +92,8 @@ export function openingError(error: unknown, address: PostgresAddress): unknown 
 /** Descriptions of errors of the network, and of a server that accepts no further connection. */
 const NETWORK: Readonly<Record<string, string>> = {
   [TOO_MANY_CONNECTIONS]: 'all connections that the server permits are in use',
-  ECONNREFUSED: 'it accepts no connections',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'the name of the host cannot be looked up',
-  ETIMEDOUT: 'it does not answer',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'its network cannot be reached',
+  ...NETWORK_ERRORS,
   ECONNRESET: 'it closed the connection, as a server that is not PostgreSQL does',
-  ENOENT: 'there is no such socket',
 };
 
 /** Whether the response did not come from a PostgreSQL server, or contradicts the address. */

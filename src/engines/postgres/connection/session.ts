@@ -63,7 +63,7 @@ export async function borrow(pool: StorePool, { milliseconds, name }: LoanOption
   taken.defer(() => client.release(isLost || client.getTransactionStatus() !== IDLE || isFull(client)));
   const limit = milliseconds === undefined ? pool.limit : Math.max(1, Math.round(milliseconds));
   limitStatements(client, limit, pool.limit);
-  const watching = startWatchdog(client.connection.stream, limit);
+  const watching = startWatchdog(client.connection.stream, { limit, isAtWork: () => pool.isAtWork(client) });
   taken.defer(watching.end);
   const session = sessionOn(client, watching);
   isLost = false;
@@ -199,26 +199,6 @@ export async function withSession<T>(pool: StorePool, work: Work<T>): Promise<T>
 
 /** Begins a read-only transaction on one snapshot. */
 export const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
-
-/**
- * Runs `work` in a transaction, which is committed, or rolled back if the work throws. @param begin the statement that begins it
- */
-export async function inTransaction<T>(
-  { run }: ServerSession,
-  work: () => Promise<T>,
-  begin = 'BEGIN',
-): Promise<T> {
-  await run(begin);
-  try {
-    const result = await work();
-    await run('COMMIT');
-    return result;
-  } catch (error) {
-    // If the connection is lost, the server has already rolled back.
-    await run('ROLLBACK').catch(() => undefined);
-    throw error;
-  }
-}
 
 /** Gives a transaction more time for each of its statements, in milliseconds. */
 export async function extendTimeLimit({ run, watch }: ServerSession, milliseconds: number): Promise<void> {
