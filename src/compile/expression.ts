@@ -613,15 +613,7 @@ function childRange(
   return {
     from: sql`${name(layout.columnsTable)} ${name(alias)}`,
     conditions: [
-      ...childConditions(
-        context,
-        navigation.target,
-        navigation.remote,
-        alias,
-        navigation.resource,
-        key,
-        holder,
-      ),
+      ...childConditions(context, navigation, alias, key, holder),
       ...visibleRows(context, layout, alias),
       ...nestedDeadline(context),
     ],
@@ -630,15 +622,13 @@ function childRange(
 }
 
 /**
- * The conditions under which the row of `alias` belongs to the record with this key.
+ * The conditions under which the row of `alias` belongs to the record with this key, which has the navigation.
  * @param holder the alias of that record's row, if the statement reads it
  */
 export function childConditions(
   context: Context,
-  target: string,
-  remote: string,
+  { resource: owner, target, remote }: Pick<Navigation, 'resource' | 'target' | 'remote'>,
   alias: string,
-  owner: string,
   key: Sql,
   holder?: string,
 ): Sql[] {

@@ -256,15 +256,13 @@ function recordText(source: TextSource, shape: Shape): Sql {
 /** The conditions of a query for the records of a parent or of a sub-resource. */
 function parentConditions(
   context: Context,
-  { under, part, resource }: Pick<RecordQuery, 'under' | 'part' | 'resource'>,
+  { under, part }: Pick<RecordQuery, 'under' | 'part'>,
   alias: string,
 ): Sql[] {
   const conditions: Sql[] = [];
   if (under !== undefined) {
     const { navigation, key } = under;
-    conditions.push(
-      ...childConditions(context, resource.name, navigation.remote, alias, navigation.resource, bind(key)),
-    );
+    conditions.push(...childConditions(context, navigation, alias, bind(key)));
   }
   if (part !== undefined) conditions.push(...partConditions(part, alias));
   return conditions;

@@ -61,7 +61,7 @@ function imagesText(context: Context, images: Navigation, files: FileAddress): S
     constantText('}'),
   ];
   const where = all([
-    ...childConditions(context, target, images.remote, alias, images.resource, column('r', '_key'), 'r'),
+    ...childConditions(context, images, alias, column('r', '_key'), 'r'),
     ...visibleRows(context, layout, alias),
   ]);
   const order = sql`${dialect.order(column(alias, '_rank'), false)}, ${column(alias, '_key')}`;

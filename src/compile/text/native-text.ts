@@ -257,11 +257,12 @@ export function primaryPhoto(context: Context, listing: Sql): Sql {
 
 /** @param holder the alias of the listing's row, if the statement reads it */
 function partRows(context: Context, part: NativePart, alias: string, listing: Sql, holder?: string): Sql[] {
-  const resource = resourceOf(part);
+  const target = resourceOf(part);
+  const navigation = { resource: 'Property', target, remote: 'ListingKey' };
   return [
-    ...childConditions(context, resource, 'ListingKey', alias, 'Property', listing, holder),
+    ...childConditions(context, navigation, alias, listing, holder),
     ...partConditions(part, alias),
-    ...visibleRows(context, context.model.layout(resource), alias),
+    ...visibleRows(context, context.model.layout(target), alias),
   ];
 }
 

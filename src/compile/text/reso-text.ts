@@ -195,15 +195,7 @@ function collectionMember(source: TextSource, expansion: Expansion, shape: ResoS
   const rows = targetRows(source, expansion, shape);
   const main = rows.source.alias;
   const owner = ownerAlias(source);
-  const belongs = childConditions(
-    context,
-    navigation.target,
-    navigation.remote,
-    main,
-    navigation.resource,
-    column(owner, '_key'),
-    owner,
-  );
+  const belongs = childConditions(context, navigation, main, column(owner, '_key'), owner);
   const where = all([...belongs, ...rows.conditions]);
   const count = sql`(SELECT count(*) FROM ${rows.from} WHERE ${where})`;
   const countMember = [constantText(`,"${expansion.name}@odata.count":`), count];

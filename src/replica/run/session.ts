@@ -90,7 +90,7 @@ type ContactOptions = Omit<SessionOptions, 'store'>;
 /** A client of the source that observes the limits of its token. */
 function clientOf(
   { environment, onEvent, signal, ...options }: ContactOptions,
-  kept: UsageStore,
+  usage: UsageStore,
   backoff = DEFAULT_BACKOFF,
   firstContact?: BackoffOptions,
 ): SourceClient {
@@ -102,7 +102,7 @@ function clientOf(
     listener: onEvent,
     backoff,
     firstContact,
-    allowance: sharedAllowance(kept, tokens.identity, options.limits ?? {}),
+    allowance: sharedAllowance(usage, tokens.identity, options.limits ?? {}),
     largest: LARGEST_ANSWER,
     timeout: TIMEOUT,
     longest: LONGEST,
@@ -162,10 +162,15 @@ async function rediscover(options: SessionOptions): Promise<Source> {
 async function discoverNew(
   options: ContactOptions,
   dictionary: Dictionary,
-  kept: UsageStore,
+  usage: UsageStore,
 ): Promise<{ readonly discovered: Discovered; readonly feed: Source }> {
   // A watch does not give up after a few attempts.
-  const client = clientOf(options, kept, DEFAULT_BACKOFF, options.watch === true ? undefined : FIRST_CONTACT);
+  const client = clientOf(
+    options,
+    usage,
+    DEFAULT_BACKOFF,
+    options.watch === true ? undefined : FIRST_CONTACT,
+  );
   try {
     const discovered = options.contact?.take() ?? (await discover(options, dictionary, client));
     return { discovered, feed: discovered(client) };
@@ -177,17 +182,17 @@ async function discoverNew(
 /**
  * Contacts a source before its store is created, so that a wrong address or token leaves no store behind.
  * @param dictionary the dictionary of the new store
- * @param use keeps the usage of the token until there is a store
+ * @param usage keeps the usage of the token until there is a store
  * @throws RequestFailure, PlatError `usage`
  */
 export async function contactSource(
   options: Omit<ReplicateOptions, 'store'>,
   dictionary: Dictionary,
-  use: UsageStore,
+  usage: UsageStore,
 ): Promise<Contact> {
   const { environment, close } = environmentOf(options.environment);
   try {
-    const { discovered, feed } = await discoverNew(sessionOf(options, environment), dictionary, use);
+    const { discovered, feed } = await discoverNew(sessionOf(options, environment), dictionary, usage);
     mustHaveWindowField(feed, options.windowField);
     let found: Discovered | undefined = discovered;
     return {

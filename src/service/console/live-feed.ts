@@ -42,7 +42,8 @@ export class LiveFeed {
   /** The clients that wait for the next event. */
   #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #looking = 0;
+  /** The number of clients that receive events. */
+  #clients = 0;
   /** The replication data that was last sent, and how many events ago; undefined: it must be sent in full. */
   #before: { readonly lasting: string; readonly ago: number } | undefined;
 
@@ -60,7 +61,7 @@ export class LiveFeed {
   }
 
   get isFull(): boolean {
-    return this.#looking >= MOST;
+    return this.#clients >= MOST;
   }
 
   /**
@@ -70,7 +71,7 @@ export class LiveFeed {
   async *events(until: AbortSignal, seesReplication = false): AsyncGenerator<string> {
     // Check again: several clients may have been admitted at the same time.
     if (this.isFull) return;
-    this.#looking++;
+    this.#clients++;
     try {
       if (seesReplication) this.#before = undefined;
       const { figures, replication } = await this.#moment(seesReplication);
@@ -80,8 +81,8 @@ export class LiveFeed {
         if (text !== undefined) yield text;
       }
     } finally {
-      this.#looking--;
-      if (this.#looking === 0) this.#stop();
+      this.#clients--;
+      if (this.#clients === 0) this.#stop();
     }
   }
 
