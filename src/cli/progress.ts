@@ -18,8 +18,9 @@ export interface Progress {
    * @param done progress towards `total`, in any unit
    * @param text shown next to the progress
    * @param counted the number in the text, if `done` has another unit, such as bytes of a file
+   * @param total the final value of `done`, if it is known only now
    */
-  update(done: number, text: string, counted?: number): void;
+  update(done: number, text: string, counted?: number, total?: number): void;
   /** Reports a line that stays on the screen. */
   reportLine(line: string): void;
 }
@@ -27,8 +28,8 @@ export interface Progress {
 /** Reports the number of rows of a resource or table. */
 export const rowProgress =
   ({ update }: Progress) =>
-  (resource: string, rows: number): void =>
-    update(rows, `${rows} rows, ${resource}`);
+  (resource: string, rows: number, total?: number): void =>
+    update(rows, `${rows} rows, ${resource}`, rows, total);
 
 /** Milliseconds between two lines that are appended (`lines`), and between two updates of a line that is overwritten (`screen`). */
 export interface Intervals {
@@ -62,26 +63,26 @@ interface Pace {
   readonly left: number | undefined;
 }
 
-/** Runs work and reports its progress. @param total the final value of `done`; undefined if it is unknown */
+/** Runs work and reports its progress. @param known the final value of `done`; undefined if it is unknown at first */
 export async function withProgress<T>(
   title: string,
-  total: number | undefined,
+  known: number | undefined,
   work: (progress: Progress) => Promise<T>,
 ): Promise<T> {
   const started = performance.now();
   const writesOver = canOverwrite();
   const isDue = makeThrottle(USUAL_INTERVALS, started);
-  const paceOf = (done: number): Pace => {
+  const paceOf = (done: number, total?: number): Pace => {
     const rate = done / Math.max(0.001, (performance.now() - started) / 1000);
     const left = total === undefined || rate === 0 ? undefined : Math.max(0, total - done) / rate;
     return { rate, left };
   };
   let line: LineVersions = [title];
-  const update = (done: number, text: string, counted = done): void => {
+  const update = (done: number, text: string, counted = done, total = known): void => {
     const isNext = isDue();
     // The last line stays on the screen, so it is kept up to date between two reports.
     if (!isNext && !writesOver) return;
-    const { rate, left } = paceOf(done);
+    const { rate, left } = paceOf(done, total);
     line = lineVersions(title, done, total, text, { rate: paceOf(counted).rate, left });
     if (!isNext) return;
     const secondsLeft = left === undefined ? undefined : Math.round(left);

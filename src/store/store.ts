@@ -236,6 +236,8 @@ export interface Store extends Checks {
   status(): Promise<StoreStatus>;
   /** The faults that the engine finds in the pages, tables and indexes that contain the records. */
   fileFaults(): Promise<readonly FileFault[]>;
+  /** The number of rows that a check reads, by the counters of the store; undefined if they cannot be read. */
+  countedRows(): Promise<number | undefined>;
   /** Rebuilds what is derived from the records: indexes, and missing tables. */
   mendFile(): Promise<void>;
   /**
@@ -255,7 +257,6 @@ export interface Store extends Checks {
   export(resource: string): AsyncIterable<string>;
   /**
    * Writes a consistent copy of a live store, and checks it before it gets its name.
-   * @param onProgress called after each step of the check with the number of rows that were read
    */
   backup(file: string, onProgress?: OnProgress): Promise<void>;
   /**

@@ -184,19 +184,19 @@ const CASES: Readonly<Record<string, Case>> = {
   backup: async ({ seen }) =>
     assert.match(
       await seen(['backup', ...STORE, 'b.db']),
-      /^Checking b\.db \d+ rows, \w+ \d+\/s\nb\.db is a copy of s\.db\n$/,
+      /^Checking b\.db \[█+\] 100 % \d+ rows, \w+ \d+\/s 0:00 left\nb\.db is a copy of s\.db\n$/,
     ),
   restore: async ({ seen, at }) => {
     await at.done(['backup', ...STORE, 'b2.db']);
     assert.match(
       await seen(['restore', '--store', 'r.db', 'b2.db']),
-      /^Checking b2\.db .*\/s\nr\.db is what b2\.db was: 3 Property, /,
+      /^Checking b2\.db \[█+\] 100 % .*\/s 0:00 left\nr\.db is what b2\.db was: 3 Property, /,
     );
   },
   check: async ({ seen }) =>
     assert.match(
       await seen(['check', ...STORE]),
-      /^Checking s\.db \d+ rows, \w+ \d+\/s\ns\.db: nothing is wrong, \d+ rows read\n$/,
+      /^Checking s\.db \[█+\] 100 % \d+ rows, \w+ \d+\/s 0:00 left\ns\.db: nothing is wrong, \d+ rows read\n$/,
     ),
   copy: async ({ seen }) =>
     assert.match(
@@ -330,7 +330,7 @@ test('terminals of several kinds', { skip, timeout: 120_000 }, async (t) => {
   });
 
   await t.test('results go to a file, and progress stays on the screen', async () => {
-    assert.match(await seen(['check', ...STORE], { redirected: '> out.txt' }), /^Checking s\.db .*\/s\n$/);
+    assert.match(await seen(['check', ...STORE], { redirected: '> out.txt' }), /^Checking s\.db \[█+\] 100 % .*\/s 0:00 left\n$/);
     assert.match(readFileSync(at.path('out.txt'), 'utf8'), /^s\.db: nothing is wrong, \d+ rows read\n$/);
   });
 

@@ -58,9 +58,10 @@ async function writeFaults(
   let faults = 0;
   let isTorn = false;
   let rows = 0;
-  const onProgress = (resource: string, read: number): void => {
+  const report = rowProgress(progress);
+  const onProgress: typeof report = (resource, read, total) => {
     rows = read;
-    rowProgress(progress)(resource, read);
+    report(resource, read, total);
   };
   for await (const fault of findFaults(store, onProgress)) {
     faults++;

@@ -13,7 +13,7 @@ import {
   STORE_OPTION,
 } from '../options.ts';
 import { print } from '../output.ts';
-import { withProgress } from '../progress.ts';
+import { rowProgress, withProgress } from '../progress.ts';
 
 export function defineRestore(restore: Command): void {
   addOptions(
@@ -42,12 +42,8 @@ export function defineRestore(restore: Command): void {
     const { path } = address;
     mustBeFile(file);
     mustHaveFolder(path);
-    const report = await withProgress(`Checking ${file}`, undefined, ({ update }) =>
-      restoreStore({
-        path,
-        backup: file,
-        onProgress: (rows, resource) => update(rows, `${rows} rows, ${resource}`),
-      }),
+    const report = await withProgress(`Checking ${file}`, undefined, (progress) =>
+      restoreStore({ path, backup: file, onProgress: rowProgress(progress) }),
     );
     print({ store: path, file, ...report }, summaryLines(path, file, report), json);
   });

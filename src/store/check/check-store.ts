@@ -4,6 +4,7 @@
  * meantime. It knows no engine.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bind, join, sql } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { PlatError } from '../../errors/index.ts';
@@ -76,7 +77,20 @@ export function checkableOn(session: Session, model: StoreModel, structure: Stru
     rowFaults: (...of) => checks.rowFaults(...of),
     tableFaults: (resource) => checkTables(resource, model, checks, structure.viewState),
     fileFaults: () => checkFile(model, structure),
+    countedRows: () => countedRows(session, model),
   };
+}
+
+/** The number of rows by the counters of a store, which may be wrong; undefined if they cannot be read. A check finds out. */
+export async function countedRows(session: Session, model: StoreModel): Promise<number | undefined> {
+  const resources = [...model.dictionary.resources.keys()].filter(model.stores);
+  try {
+    const [row] = await session.rows(sql`SELECT coalesce(sum(rows), 0) AS rows FROM plat_counters
+      WHERE resource IN (${join(resources.map(bind), ', ')})`);
+    return Number(row?.rows);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The checks of all rows of a resource, page by page. @param limit the rows of the next page */
@@ -93,7 +107,7 @@ export async function* faultPages(
 }
 
 /** The parts of a store that a check needs. */
-type Checkable = Pick<Store, 'model' | 'rowFaults' | 'tableFaults' | 'fileFaults'>;
+type Checkable = Pick<Store, 'model' | 'rowFaults' | 'tableFaults' | 'fileFaults' | 'countedRows'>;
 
 /** Where a fault is: in the file or server with the records, in data outside the records, or in a record. */
 export type Fault =
@@ -108,7 +122,6 @@ export type Fault =
 /** Rows per page. */
 const ROWS = 500;
 
-/** @param onProgress called after each page with the rows of all resources that were read so far */
 export async function* findFaults(
   store: Checkable,
   onProgress: OnProgress = () => undefined,
@@ -122,13 +135,14 @@ async function* findRecordFaults(
   onProgress: OnProgress = () => undefined,
 ): AsyncIterable<Fault> {
   const { dictionary, stores } = await store.model();
+  const total = await store.countedRows();
   let rows = 0;
   for (const resource of [...dictionary.resources.keys()].filter(stores)) {
     try {
       for await (const page of faultPages(store, resource, () => ROWS)) {
         for (const { key, what } of page.faults) yield { place: 'row', resource, key, what };
         rows += page.rows;
-        onProgress(resource, rows);
+        onProgress(resource, rows, total);
         // An embedded engine runs without pausing, so a signal must be noticed between two pages.
         await nextTurn();
       }

@@ -44,8 +44,12 @@ export interface RowRange {
   readonly upTo: RowPlace | undefined;
 }
 
-/** Called after each step of a check with the rows that were read so far. */
-export type OnProgress = (resource: string, rows: number) => void;
+/**
+ * Called after each step of a check.
+ * @param rows the rows of all resources that were read so far
+ * @param total how many there are, by the counters of the store
+ */
+export type OnProgress = (resource: string, rows: number, total?: number) => void;
 
 /** The checks of one resource. They report nothing for a resource that the store does not contain. */
 export interface Checks {

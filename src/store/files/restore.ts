@@ -25,6 +25,7 @@ import { PlatError, platError } from '../../errors/index.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { codeOf } from '../../shared/error-code.ts';
 import { findFaults } from '../check/check-store.ts';
+import type { OnProgress } from '../check/checks.ts';
 import { keyOf } from '../keys/key-store.ts';
 import type { Session } from '../session.ts';
 import { metaRows } from '../state/meta.ts';
@@ -53,7 +54,7 @@ export interface Restore {
   readonly path: string;
   readonly backup: string;
   readonly clock?: Clock;
-  readonly onProgress?: (rows: number, resource: string) => void;
+  readonly onProgress?: OnProgress;
   /** Creates a hard link; absent: the file system's own. */
   readonly link?: (path: string, name: string) => void;
 }
@@ -192,8 +193,7 @@ async function checkAndBeginEpoch(
   });
   try {
     const faults: string[] = [];
-    const report = (resource: string, rows: number): void => onProgress?.(rows, resource);
-    for await (const fault of findFaults(store, report)) {
+    for await (const fault of findFaults(store, onProgress)) {
       const where = fault.place === 'file' ? '' : `${fault.resource} ${fault.key}: `;
       faults.push(`${where}${fault.what.join(', ')}`);
     }
