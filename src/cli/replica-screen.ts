@@ -1,7 +1,7 @@
 /** Reports the events of a replication on stderr: text with a progress line for a person, JSON lines for a log. */
 import type { ReplicaEvent } from '../replica/events.ts';
 import { formatSeconds, type Intervals, makeThrottle, reportProgress } from './progress.ts';
-import { isStderrTerminal, removeBottomLine, reportJson, reportLines } from './terminal.ts';
+import { isStderrTerminal, removeBottomLine, reportJson, reportLines, writeJson } from './terminal.ts';
 
 /** What a run could not complete. */
 interface LeftOver {
@@ -28,7 +28,8 @@ interface Rate {
   readonly isDue: () => boolean;
 }
 
-export function replicaScreen(source: string) {
+/** @param json whether the end is also written to stdout */
+export function replicaScreen(source: string, json = false) {
   const isTerminal = isStderrTerminal();
   const rates = new Map<string, Rate>();
   const say = (event: Readonly<Record<string, unknown>>): void => {
@@ -63,13 +64,15 @@ export function replicaScreen(source: string) {
       if (event.kind === 'step') rates.set(`${event.resource} ${event.step}`, newRate());
       say(event.kind === 'deleted' || event.kind === 'gone' ? short(event) : { ...event });
     },
-    end: (result: string, { quarantined, withoutFiles }: LeftOver): void =>
+    end(result: string, { quarantined, withoutFiles }: LeftOver): void {
       say({
         kind: 'end',
         result,
         quarantined: Object.keys(quarantined).length === 0 ? undefined : quarantined,
         withoutFiles: withoutFiles || undefined,
-      }),
+      });
+      if (json) writeJson({ result, quarantined, withoutFiles });
+    },
   };
 }
 

@@ -207,6 +207,37 @@ test('demo --live does not touch records that it did not create', async (t) => {
   assert.deepEqual(await at.exported('own.db', 'Property').then((all) => all.length), 1);
 });
 
+test('--json: demo and serve write their addresses as one object, demo its tokens as well, and replicate its result', async (t) => {
+  const at = place(t);
+  const quiet = ['--json', '--log-level', 'silent', ...PORTS];
+  const started = async (args: readonly string[]) => {
+    const running = at.start([...args, ...quiet]);
+    return { ...running, ...JSON.parse(await running.until(/\n$/)) };
+  };
+  const demo = await started(['demo', '--store', 'd.db', '--listings', '20']);
+  const { tokens, examples, replication } = demo;
+  assert.deepEqual(Object.keys(tokens), ['api', 'replication', 'floorplans', 'admin']);
+  assert.equal(examples.length, 3);
+  for (const [interfaceName, root] of Object.entries<string>(replication)) {
+    const replica = ['--store', `${interfaceName}.db`, '--interface', interfaceName, '--from', root];
+    const ran = await at.done(['replicate', '--json', ...replica, '--token', tokens.replication]);
+    assert.equal(ran, '{"result":"done","quarantined":{},"withoutFiles":0}\n');
+  }
+  demo.child.kill('SIGTERM');
+  assert.equal((await demo.ended).code, 0);
+  const served = await started(['serve', '--store', 'reso.db']);
+  assert.match(served.api.reso, /^http:\/\/127\.0\.0\.1:\d+\/Reso\/OData\/$/);
+  assert.deepEqual(
+    [served.api.native, served.floorplans.reso, served.console].map((url) => new URL(url).pathname),
+    ['/v1/', '/Reso/', '/console/'],
+  );
+  const { status } = await fetch(`${served.admin.root}live`);
+  assert.equal(status, 200);
+  served.child.kill('SIGTERM');
+  const { code, out } = await served.ended;
+  assert.deepEqual([code, out.trimEnd().split('\n').length], [0, 1]);
+});
+
 const slow = process.env.PLAT_FULL === '1' ? false : 'makes a market of 3,000; npm run test:full';
 
 test('a market whose creation was interrupted is completed at the next start', { skip: slow }, async (t) => {

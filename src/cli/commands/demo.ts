@@ -29,8 +29,8 @@ import { type Progress, withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
 import { reportLines } from '../terminal.ts';
 import {
+  addressesOf,
   addServeOptions,
-  consoleAddress,
   type ServeSettings,
   serveStore,
   surfaceLines,
@@ -85,8 +85,11 @@ export function defineDemo(demo: Command): void {
       const market = settings.live === true ? await liveMarketOf(store) : undefined;
       const tokens = await renewKeys(store);
       const service = await serveStore(store, settings, config);
-      const lines = await welcomeLines(store, service, tokens, surfaceLines(service, settings, config));
-      await printSecret(lines, {
+      const examples = await curlLines(store, service, tokens);
+      const welcome = settings.json
+        ? { json: { ...addressesOf(service), tokens, examples } }
+        : welcomeLines(service, tokens, examples, surfaceLines(service, settings, config));
+      await printSecret(welcome, {
         what: 'the tokens of the demo',
         undo: () => Promise.all([revokeKeys(store), service.close()]),
         undone: 'they are revoked',
@@ -237,16 +240,26 @@ async function firstListing(store: Store): Promise<string> {
   return '';
 }
 
-async function welcomeLines(
-  store: Store,
+/** Commands that show each interface. */
+async function curlLines(store: Store, { addresses }: Service, tokens: DemoTokens): Promise<string[]> {
+  const [listing] = await store.contents('Property', { key: await firstListing(store) });
+  const curl = (token: string, url: string): string => `curl -H 'Authorization: Bearer ${token}' '${url}'`;
+  return [
+    curl(tokens.replication, `${addresses.replication}/Reso/OData/Property?$top=2&$count=true`),
+    curl(tokens.api, `${addresses.api}/v1/listings?_limit=2&_expand=Photos,Rooms`),
+    curl(
+      tokens.floorplans,
+      `${addresses.floorplans}/Reso/Media?$filter=OriginatingSystemResourceRecordSystemID%20eq%20%27${listing?.OriginatingSystemID}%27&$top=1`,
+    ),
+  ];
+}
+
+function welcomeLines(
   service: Service,
   tokens: DemoTokens,
+  examples: readonly string[],
   surfaces: readonly string[],
-): Promise<string[]> {
-  const { addresses } = service;
-  const key = await firstListing(store);
-  const [listing] = await store.contents('Property', { key });
-  const curl = (token: string, url: string): string => `  curl -H 'Authorization: Bearer ${token}' '${url}'`;
+): string[] {
   return [
     '',
     ...surfaces,
@@ -258,15 +271,10 @@ async function welcomeLines(
     `  admin        ${tokens.admin}`,
     '',
     'See listings, floor plans and keys in a browser; log in with the admin token:',
-    `  ${consoleAddress(service)}`,
+    `  ${addressesOf(service).console}`,
     '',
     'Try:',
-    curl(tokens.replication, `${addresses.replication}/Reso/OData/Property?$top=2&$count=true`),
-    curl(tokens.api, `${addresses.api}/v1/listings?_limit=2&_expand=Photos,Rooms`),
-    curl(
-      tokens.floorplans,
-      `${addresses.floorplans}/Reso/Media?$filter=OriginatingSystemResourceRecordSystemID%20eq%20%27${listing?.OriginatingSystemID}%27&$top=1`,
-    ),
+    ...examples.map((line) => `  ${line}`),
     '',
   ];
 }

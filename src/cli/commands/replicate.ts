@@ -21,6 +21,7 @@ import {
   applyConfig,
   CLOCK_OPTION,
   CONFIG_OPTION,
+  JSON_OPTION,
   listenAddress,
   NO_CREATE_OPTION,
   option,
@@ -55,6 +56,7 @@ interface ReplicateSettings extends SourceSettings {
   readonly force?: boolean;
   readonly adminPort: number;
   readonly adminHost: string;
+  readonly json?: boolean;
 }
 
 /** The page caches of an embedded store. The whole process stays below 200 MB, however large the feed is. */
@@ -116,6 +118,7 @@ export function defineReplicate(command: Command): void {
         wholeNumber(1, Number.MAX_SAFE_INTEGER),
       ),
     ),
+    JSON_OPTION(),
   );
   command.action(() => runReplicate(command));
 }
@@ -132,7 +135,7 @@ async function runReplicate(command: Command): Promise<void> {
     owner: 'replica',
     agentsFrom: hasAccounts ? 'records' : 'payload',
   } as const;
-  const screen = replicaScreen(sourceName(given));
+  const screen = replicaScreen(sourceName(given), settings.json);
   const heap = threadHeap();
   const collect = heap && collector(heap);
   const source = {

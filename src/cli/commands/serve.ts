@@ -27,15 +27,17 @@ import {
   addOptions,
   applyConfig,
   CONFIG_OPTION,
+  JSON_OPTION,
   listenAddress,
   option,
   STORE_OPTION,
   wholeNumber,
 } from '../options.ts';
 import { consoleOutlines } from '../outlines-file.ts';
+import { print } from '../output.ts';
 import { marketFiles, Rasterizer } from '../photos/market-files.ts';
 import { onShutdown, type Shutdown } from '../shutdown.ts';
-import { logStream, writeLines } from '../terminal.ts';
+import { logStream } from '../terminal.ts';
 import { webhookPost } from '../webhook-post.ts';
 
 /** Adds the options that all commands with a service have. */
@@ -62,6 +64,7 @@ export function addServeOptions(command: Command): Command {
     option('--log-level <level>', 'minimum level of log lines')
       .choices(['debug', 'info', 'warn', 'error', 'silent'])
       .default('info'),
+    JSON_OPTION(),
   );
 }
 
@@ -77,6 +80,7 @@ export interface ServeSettings {
   readonly publicUrl?: string | Readonly<Partial<Record<SurfaceName, string>>>;
   readonly trustProxy?: boolean;
   readonly logLevel: string;
+  readonly json?: boolean;
 }
 
 /** Starts the service of a store. */
@@ -183,9 +187,14 @@ const replicaFreshness = (store: Store): ReadinessCheck => ({
   },
 });
 
-/** The address of the console. */
-export const consoleAddress = ({ addresses }: Pick<Service, 'addresses'>): string =>
-  `${addresses.admin}${CONSOLE_ROOT}/`;
+/** The roots of the interfaces of each surface, and the address of the console. */
+export const addressesOf = ({ addresses }: Pick<Service, 'addresses'>) => ({
+  api: { reso: `${addresses.api}/Reso/OData/`, native: `${addresses.api}/v1/` },
+  replication: { reso: `${addresses.replication}/Reso/OData/`, native: `${addresses.replication}/v1/` },
+  floorplans: { reso: `${addresses.floorplans}/Reso/` },
+  admin: { root: `${addresses.admin}/` },
+  console: `${addresses.admin}${CONSOLE_ROOT}/`,
+});
 
 /** The functions of the console for a replica. A retry does not interrupt a process that is replicating. */
 const replicaDesk = (store: Store): ReplicaControls => ({
@@ -200,19 +209,13 @@ const replicaDesk = (store: Store): ReplicaControls => ({
 
 /** The lines with the addresses of the surfaces. */
 export function surfaceLines(service: Service, settings: ServeSettings, config: ConfigFile): string[] {
-  const { addresses } = service;
-  const roots: Readonly<Record<SurfaceName, string>> = {
-    api: `${addresses.api}/Reso/OData/  ${addresses.api}/v1/`,
-    replication: `${addresses.replication}/Reso/OData/  ${addresses.replication}/v1/`,
-    floorplans: `${addresses.floorplans}/Reso/`,
-    admin: `${addresses.admin}/`,
-  };
+  const roots = addressesOf(service);
   // A browser cannot send a token by itself, so browsers are directed to the console, which asks for one, and to the landing page
   // of the interfaces.
   const lines = [
-    ...SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`),
-    `console      ${consoleAddress(service)}  (log in with the token of an admin key)`,
-    `In a browser: ${addresses.api}/`,
+    ...SURFACES.map((name) => `${name.padEnd(12)} ${Object.values(roots[name]).join('  ')}`),
+    `console      ${roots.console}  (log in with the token of an admin key)`,
+    `In a browser: ${service.addresses.api}/`,
   ];
   const links = linkLinesOf(service, settings, config);
   return links.length === 0 ? lines : [...lines, '', ...links];
@@ -301,7 +304,7 @@ export function defineServe(serve: Command): void {
     const shutdown = onShutdown(true);
     await withServedStore(settings.store, { config, shutdown }, async (store) => {
       const service = await serveStore(store, settings, config);
-      writeLines(surfaceLines(service, settings, config));
+      print(addressesOf(service), surfaceLines(service, settings, config), settings.json);
       await shutdown.asked;
       await service.close();
     });
