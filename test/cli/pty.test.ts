@@ -330,7 +330,10 @@ test('terminals of several kinds', { skip, timeout: 120_000 }, async (t) => {
   });
 
   await t.test('results go to a file, and progress stays on the screen', async () => {
-    assert.match(await seen(['check', ...STORE], { redirected: '> out.txt' }), /^Checking s\.db \[█+\] 100 % .*\/s 0:00 left\n$/);
+    assert.match(
+      await seen(['check', ...STORE], { redirected: '> out.txt' }),
+      /^Checking s\.db \[█+\] 100 % .*\/s 0:00 left\n$/,
+    );
     assert.match(readFileSync(at.path('out.txt'), 'utf8'), /^s\.db: nothing is wrong, \d+ rows read\n$/);
   });
 
