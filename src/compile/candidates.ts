@@ -20,6 +20,13 @@ interface Bound {
   readonly isLinked: boolean;
 }
 
+/** A condition of a filter. */
+interface FilterCondition {
+  readonly condition: Sql;
+  /** Whether it is evaluated for each row, rather than once by a subquery or an index. */
+  readonly isPerRow: boolean;
+}
+
 /**
  * Compiles a filter of the rows of scope 0, with the candidates of an index first if that is faster.
  * @param order the order in which the rows are read
@@ -29,22 +36,26 @@ export function compileFilter(
   layout: ResourceLayout,
   filter: Expression,
   order: readonly OrderTerm[],
-): Sql[] {
-  const compiled = (terms: readonly Expression[]): Sql[] =>
-    terms.map((term) => compileCondition(context, term, false));
-  if (context.dialect.sortsLookups || layout.search === undefined) return compiled([filter]);
-  const terms = termsOf(filter);
+): FilterCondition[] {
+  const terms = context.dialect.kept === undefined ? [filter] : termsOf(filter);
   const bounds = terms.flatMap((term) => boundOf(context, term));
+  const isLinked = (term: Expression): boolean => bounds.some((each) => each.term === term && each.isLinked);
+  const compiled = (some: readonly Expression[]): FilterCondition[] =>
+    some.map((term) => ({ condition: compileCondition(context, term, false), isPerRow: !isLinked(term) }));
+  if (context.dialect.sortsLookups || layout.search === undefined) return compiled(terms);
   const index = indexFor(layout.indexes, bounds, order);
-  if (index === undefined) return compiled([filter]);
+  if (index === undefined) return compiled(terms);
   const read = [...terms, ...order.map(({ expression }) => expression)];
-  if (index.covered.length > 0 && read.every((each) => isCovered(each, index))) return compiled([filter]);
+  if (index.covered.length > 0 && read.every((each) => isCovered(each, index))) return compiled(terms);
   const { alias } = recordOf(context, 0);
   const found = bounds.filter(({ field }) => indexColumns(index).includes(field.name));
   const others = terms.filter((term) => found.every((bound) => bound.term !== term));
+  const ids = candidates(context, layout, layout.search.table, found);
   return [
-    sql`${column(alias, '_id')} IN (${candidates(context, layout, layout.search.table, found)})`,
-    ...found.flatMap((bound) => shown(context, layout, alias, bound)),
+    { condition: sql`${column(alias, '_id')} IN (${ids})`, isPerRow: false },
+    ...found
+      .flatMap((bound) => shown(context, layout, alias, bound))
+      .map((condition) => ({ condition, isPerRow: false })),
     ...compiled(others),
   ];
 }

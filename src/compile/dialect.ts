@@ -2,7 +2,7 @@
  * The SQL that differs by engine. This module knows no engine.
  */
 import type { ScalarType } from '../dictionary/index.ts';
-import type { ArithmeticOperator, FunctionName, LikePart, ValueType } from '../query/tree.ts';
+import type { ArithmeticOperator, FunctionName, LikePart, Search, ValueType } from '../query/tree.ts';
 import { memoizePerObject } from '../shared/memoize.ts';
 import {
   type EngineCasts,
@@ -121,8 +121,8 @@ export interface Dialect {
   readonly cast: (from: ValueType, to: ValueType, value: Sql) => Sql;
   readonly matches: (text: Sql, pattern: string, ignoreCase: boolean) => Sql;
   readonly like: (text: Sql, pattern: readonly LikePart[]) => Sql;
-  /** Whether the texts contain adjacent whole words, ignoring case; absent if the engine has no function for this. */
-  readonly hasWords?: (texts: Sql, words: readonly string[]) => Sql;
+  /** Whether the texts satisfy a search; absent if the engine has no function for this. */
+  readonly satisfies?: (texts: Sql, search: Search) => Sql;
   /**
    * Selects the ids of the records that may contain the words, from a word index: all that do, and possibly others. Absent or
    * undefined if the resource has no word index.
@@ -161,6 +161,16 @@ export interface Dialect {
    * statements over many rows, by their ids. Undefined if the engine enforces the limit itself.
    */
   readonly deadline: { readonly ofValues: Sql; readonly ofRows: (id: Sql) => Sql } | undefined;
+  /**
+   * For an engine whose driver keeps what it passes to functions in memory until the statement returns a row. Absent if nothing is
+   * kept.
+   */
+  readonly kept?: {
+    /** Whether evaluating a condition calls functions. */
+    readonly by: (condition: Sql) => boolean;
+    /** Whether so much is kept that the statement should return a row, even if the one with this id does not match. */
+    readonly isMuch: (id: Sql) => Sql;
+  };
 }
 
 /**

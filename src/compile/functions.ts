@@ -5,11 +5,17 @@
 import { hash } from 'node:crypto';
 import { RE2JS } from 're2js';
 import { canonicalDate, canonicalTimestamp, fractionText } from '../dictionary/index.ts';
+import type { Search } from '../query/tree.ts';
 import { BoundedCache } from '../shared/bounded-cache.ts';
-import { adjacentWordsPattern, wordsOf } from './search.ts';
+import type { Deadline } from '../shared/deadline.ts';
+import { searchTest, wordsOf } from './search.ts';
 
 /** Thrown for a computed number that JSON cannot represent. */
 export const RANGE_MESSAGE = 'plat: a number of this statement leaves the range of numbers';
+/** Thrown by a statement whose time is up. */
+export const DEADLINE_MESSAGE = 'plat: the time of this statement is up';
+/** Thrown by a statement that would keep more in memory than it may. */
+export const MEMORY_MESSAGE = 'plat: the functions of this statement receive too much';
 
 export type Value = string | number | bigint | null | Uint8Array;
 
@@ -43,16 +49,18 @@ const PATTERNS = { entries: 200, bytes: 8 * 1024 * 1024 };
 const COMPILED_BYTES = 10_000;
 const BYTES_PER_CHARACTER = 80;
 
-const wordPatterns = new BoundedCache<RegExp>('search words', PATTERNS);
+const searches = new BoundedCache<(texts: string) => boolean>('searches', PATTERNS);
 
-function hasWords(texts: Value, words: Value): Value {
-  if (typeof texts !== 'string' || typeof words !== 'string') return null;
-  let pattern = wordPatterns.get(words);
-  if (pattern === undefined) {
-    pattern = adjacentWordsPattern(words.split(' '), '\u001f');
-    wordPatterns.put(words, pattern, COMPILED_BYTES + BYTES_PER_CHARACTER * words.length);
+/** @param search a `Search` as JSON */
+function satisfies(texts: Value, search: Value): Value {
+  if (typeof texts !== 'string' || typeof search !== 'string') return null;
+  let test = searches.get(search);
+  if (test === undefined) {
+    const tree: Search = JSON.parse(search);
+    test = searchTest(tree);
+    searches.put(search, test, COMPILED_BYTES + BYTES_PER_CHARACTER * search.length);
   }
-  return pattern.test(texts.toLowerCase()) ? 1 : 0;
+  return test(texts.toLowerCase()) ? 1 : 0;
 }
 
 const patterns = new BoundedCache<RE2JS>('regular expressions', PATTERNS);
@@ -177,6 +185,71 @@ function liesWithin(latitude: number, longitude: number, json: string): boolean 
   return inside;
 }
 
+/**
+ * Bytes of kept values after which a statement should return a row, which it may keep at most, and after which it looks at the
+ * clock again.
+ */
+const BOUNDS = { much: 16 * 1024 * 1024, most: 512 * 1024 * 1024, unchecked: 4096 };
+/** The size of a value, in addition to the characters of a text. */
+const VALUE_BYTES = 24;
+
+/**
+ * Bounds the calls of functions that a statement makes: they end it once its time is up, and together they must not keep too much in memory. `node:sqlite` opens no scope for a call, so V8 keeps the values that are passed to functions until the
+ * statement returns a row, however many rows it reads until then.
+ */
+export class FunctionCalls {
+  readonly #deadline: Deadline;
+  readonly #bounds: typeof BOUNDS;
+  #kept = 0;
+  #nextCheck = 0;
+  #most = Number.POSITIVE_INFINITY;
+
+  /** @param deadline of the running statement */
+  constructor(deadline: Deadline, bounds = BOUNDS) {
+    this.#deadline = deadline;
+    this.#bounds = bounds;
+  }
+
+  /** Begins a statement of a request, or continues it after a row. */
+  begin(): void {
+    this.#kept = 0;
+    this.#nextCheck = 0;
+    this.#most = this.#bounds.most;
+  }
+
+  /** Ends the statements of a request: those of writes and checks have no limit. */
+  end(): void {
+    this.#most = Number.POSITIVE_INFINITY;
+  }
+
+  /** @throws once the time of the statement is up */
+  mustContinue(): Value {
+    if (this.#deadline.isOver) throw new Error(DEADLINE_MESSAGE);
+    return 1;
+  }
+
+  /** Whether so much is kept that the statement should return a row. */
+  keepMuch(): Value {
+    return Number(this.#kept >= this.#bounds.much);
+  }
+
+  #check(): void {
+    this.mustContinue();
+    if (this.#kept > this.#most) throw new Error(MEMORY_MESSAGE);
+    this.#nextCheck = this.#kept + this.#bounds.unchecked;
+  }
+
+  /** A function that counts the values it receives, with the same number of parameters. */
+  bounded(call: (...values: Value[]) => Value): (...values: Value[]) => Value {
+    const bounded = (...values: Value[]): Value => {
+      for (const value of values) this.#kept += VALUE_BYTES + (typeof value === 'string' ? value.length : 0);
+      if (this.#kept > this.#nextCheck) this.#check();
+      return call(...values);
+    };
+    return Object.defineProperty(bounded, 'length', { value: call.length });
+  }
+}
+
 /** The functions that statements call, by name. The engine passes integers as numbers. */
 export const FUNCTIONS: Readonly<Record<string, (...values: Value[]) => Value>> = {
   plat_lower: ofText((text) => text.toLowerCase()),
@@ -188,7 +261,7 @@ export const FUNCTIONS: Readonly<Record<string, (...values: Value[]) => Value>> 
   plat_substring: substring,
   plat_matches: matches,
   plat_within: within,
-  plat_has_words: hasWords,
+  plat_satisfies: satisfies,
   plat_shift: shift,
   plat_seconds: secondsBetween,
   plat_cast: castValue,

@@ -61,7 +61,7 @@ import type {
   Shape,
 } from './read.ts';
 import { type RecordTables, recordTables, useSearchTable } from './record-rows.ts';
-import { searchCondition } from './search.ts';
+import { searchConditions } from './search.ts';
 import { type LinkedTexts, linkedTexts } from './text/linked-texts.ts';
 import { mergedText } from './text/merged-text.ts';
 import { nativeListingText, partConditions, partOrder, partText, primaryPhoto } from './text/native-text.ts';
@@ -329,6 +329,8 @@ interface MatchingRows {
   readonly context: Context;
   readonly order: Order;
   readonly where: readonly Sql[];
+  /** Those of the conditions that call functions for each row, of whose arguments the driver keeps copies (`Dialect.kept`). */
+  readonly calling: readonly Sql[];
   /**
    * The tables of the rows. Must be called after all conditions have been compiled, since the columns that they use determine the
    * tables.
@@ -336,12 +338,20 @@ interface MatchingRows {
   readonly tables: () => RecordTables;
 }
 
-/** @param onlyVisible whether only rows that the role sees match; false for a list of ids, since each page checks this again */
-export function matchingRows(planner: Planner, query: RecordQuery, onlyVisible: boolean): MatchingRows {
+/**
+ * @param onlyVisible whether only rows that the role sees match; false for a list of ids, since each page checks this again
+ * @param ids of the rows, as a JSON list, if they are known; absent: those of the query, if it has any
+ */
+export function matchingRows(
+  planner: Planner,
+  query: RecordQuery,
+  onlyVisible: boolean,
+  ids = query.among === undefined ? undefined : bind(JSON.stringify([...query.among])),
+): MatchingRows {
   if (query.resource.fromChanges) {
     const { context, from, where } = eventRows(planner, query);
     const order = eventOrder(context, query.order);
-    return { context, order, where, tables: () => ({ from, joined: [] }) };
+    return { context, order, where, calling: [], tables: () => ({ from, joined: [] }) };
   }
   const layout = planner.model.layout(query.resource.name);
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
@@ -351,20 +361,38 @@ export function matchingRows(planner: Planner, query: RecordQuery, onlyVisible: 
     ...(onlyVisible ? visibleRows(context, layout, 'r') : []),
     ...parentConditions(context, query, 'r'),
   ];
-  const { filter, search, among, after } = query;
+  const { filter, search, after } = query;
   if (after !== undefined) {
     const ranges = order.after(after.values, after.key);
     conditions.push(sql`(${join(ranges, ' OR ')})`);
   }
-  if (filter !== undefined) conditions.push(...compileFilter(context, layout, filter, query.order));
-  if (search !== undefined) conditions.push(searchCondition(context, query.view, layout, search));
+  const filters = filter === undefined ? [] : compileFilter(context, layout, filter, query.order);
+  const perRow = filters.filter(({ isPerRow }) => isPerRow).map(({ condition }) => condition);
+  if (search !== undefined) perRow.push(...searchConditions(context, query.view, layout, search));
+  const { kept } = planner.dialect;
+  const calling = kept === undefined ? [] : perRow.filter(kept.by);
+  conditions.push(
+    ...filters.map(({ condition }) => condition).filter((each) => !perRow.includes(each)),
+    ...perRow,
+  );
   const tables = (): RecordTables => {
     const found = recordTables(context, layout, 'r');
-    return among === undefined
-      ? found
-      : restrictToIds(planner.dialect, found, bind(JSON.stringify([...among])));
+    return ids === undefined ? found : restrictToIds(planner.dialect, found, ids);
   };
-  return { context, order, where: conditions, tables };
+  return { context, order, where: conditions, calling, tables };
+}
+
+/**
+ * Selects the ids of the matching rows, in any order, if conditions call functions and the driver keeps what it passes to them: the
+ * statement then also returns rows without an id. SQLite does not evaluate a condition again outside of a subquery with a limit.
+ */
+function scanRows({ dialect }: Planner, { where, calling, tables }: MatchingRows): Sql | undefined {
+  const { kept } = dialect;
+  if (kept === undefined || calling.length === 0) return undefined;
+  const { from, joined } = tables();
+  const others = where.filter((each) => !calling.includes(each));
+  const rows = sql`SELECT ${column('r', '_id')} AS id, ${all(calling)} AS ok FROM ${from} WHERE ${all([...deadlineOf(dialect), ...joined, ...others])}${dialect.noLimit}`;
+  return sql`SELECT CASE WHEN q.ok THEN CAST(q.id AS TEXT) END AS id FROM (${rows}) q WHERE q.ok OR ${kept.isMuch(column('q', 'id'))}`;
 }
 
 /**
@@ -548,15 +576,23 @@ export function planShowsFile(planner: Planner, path: string, role: string): Sql
   return sql`SELECT 1 FROM ${name(layout.columnsTable)} r WHERE ${all(conditions)} LIMIT 1`;
 }
 
+/** A statement that returns a count, or one that returns the ids that have to be counted. */
+export interface CountPlan extends PlannedStatement {
+  readonly isScan?: true;
+}
+
 /**
  * Plans the count of matching records, or, for a list of ids after a position, of all its records that still exist. If only the
  * role and the systems restrict the rows, the counters that writes maintain answer.
  */
-export function planCount(planner: Planner, query: RecordQuery): PlannedStatement {
+export function planCount(planner: Planner, query: RecordQuery): CountPlan {
   const counted = countedRows(planner, query);
   if (counted !== undefined) return renderStatement(planner, counted);
   const isListPosition = query.among !== undefined && query.after !== undefined;
-  const { where, tables } = matchingRows(planner, query, !isListPosition);
+  const matching = matchingRows(planner, query, !isListPosition);
+  const scan = scanRows(planner, matching);
+  if (scan !== undefined) return { ...renderStatement(planner, scan), isScan: true };
+  const { where, tables } = matching;
   const { from, joined } = tables();
   const { resource, filter, search } = query;
   const unbounded = filter !== undefined || search !== undefined || resource.fromChanges === true;
@@ -588,9 +624,23 @@ function countedRows({ model }: Planner, query: RecordQuery): Sql | undefined {
  * The row has the ids as `ids`, or as `groups` of ids that are equal in all values, joined by semicolons, each group in reverse:
  * an index in ascending order, with the key as its last column, can then be read from its end for the descending order.
  */
-export function planIds(planner: Planner, query: RecordQuery): PlannedStatement {
+export function planIds(planner: Planner, query: RecordQuery): IdsPlan {
+  const matching = matchingRows(planner, query, query.among === undefined);
+  const scan = scanRows(planner, matching);
+  if (scan === undefined) return sortedIds(planner, query, matching);
+  const { filter: _, search: __, ...others } = query;
+  const found = matchingRows(planner, others, false, slot('ids'));
+  return { ...sortedIds(planner, query, found), scan: renderStatement(planner, scan) };
+}
+
+/** A statement that returns ids in order: of the matching records, or of the slot `ids`, once `scan` has found them. */
+export interface IdsPlan extends PlannedStatement {
+  readonly scan?: PlannedStatement;
+}
+
+function sortedIds(planner: Planner, query: RecordQuery, rows: MatchingRows): PlannedStatement {
   const { dialect } = planner;
-  const { order, where, tables } = matchingRows(planner, query, query.among === undefined);
+  const { order, where, tables } = rows;
   const { from, joined } = tables();
   const matching = all([...deadlineOf(dialect), ...joined, ...where]);
   const sorted = (columns: readonly Sql[], by: Sql): Sql =>
@@ -603,10 +653,10 @@ export function planIds(planner: Planner, query: RecordQuery): PlannedStatement 
   if (!dialect.sortsTies || !isReversed) {
     return renderStatement(planner, sql`SELECT ${ids} AS ids FROM (${sorted([id], by)}) q`);
   }
-  const rows = sorted([id, ...orderColumns(order.values)], order.tiesReversed);
+  const ordered = sorted([id, ...orderColumns(order.values)], order.tiesReversed);
   const terms = order.values.map((_, index) => sql`q.${name(`o${index}`)}`);
   const descending = terms.map((term) => dialect.order(term, true));
-  const groups = sql`SELECT ${ids} AS g FROM (${rows}) q GROUP BY ${join(terms, ', ')} ORDER BY ${join(descending, ', ')}`;
+  const groups = sql`SELECT ${ids} AS g FROM (${ordered}) q GROUP BY ${join(terms, ', ')} ORDER BY ${join(descending, ', ')}`;
   return renderStatement(
     planner,
     sql`SELECT ${dialect.aggregateTexts(sql`g`, ';')} AS groups FROM (${groups}) t`,

@@ -16,46 +16,69 @@ const WORDS = new RegExp(`[${WORD_CHARACTERS}]+`, 'gu');
 /** The words of a text in lower case. Letters, marks and digits form words. */
 export const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(WORDS) ?? [];
 
-/**
- * A pattern that finds adjacent whole words in lower-case texts.
- * @param between the character that separates texts
- */
-export function adjacentWordsPattern(words: readonly string[], between: string): RegExp {
-  const side = words.join(`[^${WORD_CHARACTERS}${between}]+`);
-  return new RegExp(`(?<![${WORD_CHARACTERS}])${side}(?![${WORD_CHARACTERS}])`, 'u');
+/** No text contains this separator, so a phrase cannot span two fields. */
+const SEPARATOR = '\u001f';
+const BETWEEN = bind(SEPARATOR);
+
+/** Makes the function that tells whether texts in lower case, with separators between them, satisfy a search. */
+export function searchTest(search: Search): (texts: string) => boolean {
+  switch (search.kind) {
+    case 'word':
+    case 'phrase': {
+      const words = wordsOf(search.text);
+      const side = words.join(`[^${WORD_CHARACTERS}${SEPARATOR}]+`);
+      const pattern = new RegExp(`(?<![${WORD_CHARACTERS}])${side}(?![${WORD_CHARACTERS}])`, 'u');
+      return (texts) => words.length > 0 && pattern.test(texts);
+    }
+    case 'search-and': {
+      const tests = search.terms.map(searchTest);
+      return (texts) => tests.every((test) => test(texts));
+    }
+    case 'search-or': {
+      const tests = search.terms.map(searchTest);
+      return (texts) => tests.some((test) => test(texts));
+    }
+    case 'search-not': {
+      const test = searchTest(search.operand);
+      return (texts) => !test(texts);
+    }
+  }
 }
 
-/** No text contains this separator, so a phrase cannot span two fields. */
-const BETWEEN = bind('\u001f');
 /** PostgreSQL's functions take at most 100 arguments. */
 const MOST_TEXTS = 90;
 /** The word index is used for at most this many words; a search with more words scans. */
 const MOST_WORDS = 100;
 
 /**
- * The condition that a record contains the words, each in one of the record's own texts that the role may see,
+ * The conditions that a record contains the words, each in one of the record's own texts that the role may see,
  * ignoring case (OData 4.01 protocol, 11.2.6.6, lets the service define what matches). The word index contains all
  * texts, so it only selects candidates; the texts that the role may see decide (I4). They need not be read if the role may see all
  * of them, or if the others have none of the words: reading them takes twenty times as long as the index.
  */
-export function searchCondition(context: Context, view: View, layout: ResourceLayout, search: Search): Sql {
+export function searchConditions(
+  context: Context,
+  view: View,
+  layout: ResourceLayout,
+  search: Search,
+): readonly Sql[] {
   const texts = layout.fields.filter((field) => field.type.kind === 'string');
   const isSeen = (field: Field): boolean => view.role.seesField(field);
   const indexed = candidateCondition(context, layout, search);
   const words = indexed === undefined ? undefined : singleWords(search);
   const isWhole = (field: Field): boolean => isSeen(field) && withheldBit(context.rows, layout, field) === 0;
   const others = texts.filter((field) => !isWhole(field));
-  if (indexed !== undefined && words !== undefined && others.length === 0) return indexed;
+  if (indexed !== undefined && words !== undefined && others.length === 0) return [indexed];
   const seen = texts.filter(isSeen).map((field) => fieldValue(context, 0, [], field));
   const found = inTexts(context, seen, (joined) => containsSearch(context, joined, search));
-  if (indexed === undefined) return found;
-  if (words === undefined) return all([indexed, found]);
+  if (indexed === undefined) return [found];
+  if (words === undefined) return [indexed, found];
   const { alias } = recordOf(context, 0);
   const columns = others.map((field) =>
     recordColumn(context, layout, alias, ownColumn(layout.resource, field) ?? field.name),
   );
   const decided = inTexts(context, columns, (joined) => containsNone(context, joined, words));
-  return all([indexed, sql`CASE WHEN ${decided} THEN TRUE ELSE ${found} END`]);
+  return [indexed, sql`CASE WHEN ${decided} THEN TRUE ELSE ${found} END`];
 }
 
 /** A condition on the concatenated texts of a record, which are concatenated once, however often the condition names them. */
@@ -132,6 +155,7 @@ const wordCount = (query: WordQuery): number =>
     : query.terms.reduce((count, term) => count + wordCount(term), 0);
 
 function containsSearch(context: Context, texts: Sql, search: Search): Sql {
+  if (context.dialect.satisfies !== undefined) return context.dialect.satisfies(texts, search);
   switch (search.kind) {
     case 'word':
     case 'phrase':
@@ -155,7 +179,6 @@ const WORD_CHARACTERS_IN_SQL = String.raw`\pL\pM\pN`;
 function containsWords({ dialect }: Context, texts: Sql, words: readonly string[]): Sql {
   const [longest] = words.toSorted((one, other) => other.length - one.length);
   if (longest === undefined) return sql`FALSE`;
-  if (dialect.hasWords !== undefined) return dialect.hasWords(texts, words);
   const side = words.join(String.raw`[^${WORD_CHARACTERS_IN_SQL}\x1f]+`);
   const pattern = `(?:^|[^${WORD_CHARACTERS_IN_SQL}])${side}(?:$|[^${WORD_CHARACTERS_IN_SQL}])`;
   const lower = dialect.call('tolower', [texts], ['string']);

@@ -250,6 +250,13 @@ export const catalogue = {
     ({ seconds }) =>
       `The query took longer than ${seconds} s and was stopped. Use a narrower filter or an order by key.`,
   ),
+  queryTooLarge: kind(
+    503,
+    1516,
+  )(
+    () =>
+      'The functions of the query would take more memory than one query may use. Use a narrower filter, or request fewer records at a time.',
+  ),
   answerTooLarge: notNow<{ megabytes: number }>(
     ({ megabytes }) =>
       `The response would be larger than ${megabytes} MB. Request fewer records at a time, or fewer expansions.`,

@@ -20,6 +20,7 @@ export type Trouble =
         | 'full'
         | 'timed-out'
         | 'too-large'
+        | 'too-much-memory'
         | 'out-of-range'
         | 'too-complex'
         | 'in-the-way';
@@ -81,6 +82,8 @@ export function explainError(
       return platError('storeFull', { store }, cause);
     case 'too-large':
       return answerTooLargeError(error);
+    case 'too-much-memory':
+      return platError('queryTooLarge', {}, cause);
     case 'out-of-range':
       return platError('usage', { reason: 'A number of the query exceeds the range of numbers.' }, cause);
     case 'too-complex':

@@ -77,8 +77,10 @@ async function statements(
       ? { ...asked, query: { ...asked.query, ...nativeFilter() } }
       : { ...asked, query: { ...asked.query, ...searched() } };
   switch (golden.plan) {
-    case 'ids':
-      return [planIds(planner, request.query)];
+    case 'ids': {
+      const { scan, ...sorted } = planIds(planner, request.query);
+      return scan === undefined ? [sorted] : [scan, sorted];
+    }
     case 'count':
       return [planCount(planner, request.query)];
     case 'facets': {

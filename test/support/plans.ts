@@ -21,7 +21,10 @@ export async function plannedBy(world: World): Promise<Planned> {
     page: (request) => statementsOf(planPage(planner, request)),
     record: ({ query, shape, files }, key) => planRecord(planner, { query, key, shape, files }),
     count: (query) => planCount(planner, query),
-    ids: (query) => planIds(planner, query),
+    ids: (query) => {
+      const { scan, ...sorted } = planIds(planner, query);
+      return scan ?? sorted;
+    },
   };
 }
 

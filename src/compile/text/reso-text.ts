@@ -11,7 +11,7 @@ import { childConditions, compileCondition, compileValue, fieldValue } from '../
 import { all, column, concat, constantText, integer, join, name, type Sql, sql } from '../fragment.ts';
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import { type ResoShape, shapeOfCustomFields } from '../read.ts';
-import { searchCondition } from '../search.ts';
+import { searchConditions } from '../search.ts';
 import { addressText, controlMembers, fieldsOf, insertKey, typeOfComputed, typeOfField } from './control.ts';
 import { linkedMembers } from './linked-texts.ts';
 import { label } from './members.ts';
@@ -180,7 +180,7 @@ function targetRows(source: TextSource, expansion: Expansion, shape: ResoShape):
   const both = sql`${textsFrom} JOIN ${columnsFrom} ON ${sameRow(context.dialect, layout, columns, texts)}`;
   const from = isOneTable(layout) || !whole ? columnsFrom : needsColumns ? both : textsFrom;
   const filters = query.filter === undefined ? [] : [compileCondition(inner, query.filter, false)];
-  if (query.search !== undefined) filters.push(searchCondition(inner, source.view, layout, query.search));
+  if (query.search !== undefined) filters.push(...searchConditions(inner, source.view, layout, query.search));
   return {
     source: { ...source, context: inner, layout, alias: main, texts },
     columns,

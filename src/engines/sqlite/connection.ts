@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type BoundValue, type Statement, valuesFor } from '../../compile/fragment.ts';
-import { FUNCTIONS, NUMBER_FUNCTIONS } from '../../compile/functions.ts';
+import { FUNCTIONS, FunctionCalls, NUMBER_FUNCTIONS } from '../../compile/functions.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { fileUrl } from '../../store/files/file-signature.ts';
@@ -32,6 +32,7 @@ const PREPARED_CHARACTER = 24;
 export interface Connection extends Disposable {
   readonly database: DatabaseSync;
   readonly deadline: Deadline;
+  readonly calls: FunctionCalls;
   prepare(text: string): StatementSync;
   close(): void;
 }
@@ -48,7 +49,9 @@ export function connect(options: ConnectionOptions): Connection {
     }),
   );
   database.exec(`PRAGMA cache_size = -${options.cacheMegabytes * 1024}; PRAGMA temp_store = MEMORY;`);
-  const deadline = registerFunctions(database, options.deadline);
+  const { deadline = new Deadline() } = options;
+  const calls = new FunctionCalls(deadline);
+  registerFunctions(database, calls);
   const statements = new BoundedCache<StatementSync>('prepared statements', STATEMENT_CACHE_BOUNDS);
   taken.defer(() => statements.close());
   const held = taken.move();
@@ -56,6 +59,7 @@ export function connect(options: ConnectionOptions): Connection {
   return {
     database,
     deadline,
+    calls,
     prepare(text) {
       const known = statements.get(text);
       if (known !== undefined) return known;
@@ -93,21 +97,14 @@ export const toBindable = (value: BoundValue): string | number | null =>
 export const bindings = (statement: Statement, slots: Slots = {}): (string | number | null)[] =>
   valuesFor(statement, slots, toBindable, JSON.stringify);
 
-/** The message of the error that ends a statement whose time is up. */
-export const DEADLINE_MESSAGE = 'plat: the time of this statement is up';
-
-/** @param deadline of the running statement */
-export function registerFunctions(database: DatabaseSync, deadline = new Deadline()): Deadline {
+export function registerFunctions(database: DatabaseSync, calls = new FunctionCalls(new Deadline())): void {
   const pure = { deterministic: true };
-  for (const [name, call] of Object.entries(FUNCTIONS)) database.function(name, pure, call);
+  for (const [name, call] of Object.entries(FUNCTIONS)) database.function(name, pure, calls.bounded(call));
   for (const [name, call] of Object.entries(NUMBER_FUNCTIONS)) {
     database.function(name, { ...pure, useBigIntArguments: true }, call);
   }
-  database.function('plat_deadline', () => {
-    if (deadline.isOver) throw new Error(DEADLINE_MESSAGE);
-    return 1;
-  });
-  return deadline;
+  database.function('plat_deadline', () => calls.mustContinue());
+  database.function('plat_keeps_much', () => calls.keepMuch());
 }
 
 /** URLs of files are signed with the store's secret, so only a connection that knows it can create them. */

@@ -159,7 +159,7 @@ export const sqliteDialect = dialectOf({
   // GLOB has the same two wildcards; brackets escape them.
   like: (text, pattern) =>
     sql`(${text} GLOB ${bind(wildcardText(pattern, { any: '*', one: '?', special: /[*?[]/g, escaped: '[$&]' }))})`,
-  hasWords: (texts, words) => sql`plat_has_words(${texts}, ${bind(words.join(' '))})`,
+  satisfies: (texts, search) => sql`plat_satisfies(${texts}, ${bind(JSON.stringify(search))})`,
   idsWithWords,
   wordIndex,
   within: (latitude, longitude, ring) =>
@@ -177,5 +177,9 @@ export const sqliteDialect = dialectOf({
     ofValues: sql`plat_deadline()`,
     // The call takes longer than the conditions of a scan, so it is made for one row in 61.
     ofRows: (id) => sql`(${id} % 61 <> 0 OR plat_deadline())`,
+  },
+  kept: {
+    by: ({ parts }) => parts.some((part) => typeof part === 'string' && /\bplat_(?!deadline\b)/.test(part)),
+    isMuch: (id) => sql`(${id} % 61 = 0 AND plat_keeps_much())`,
   },
 });

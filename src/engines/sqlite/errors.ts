@@ -1,11 +1,10 @@
 /** What the errors of SQLite mean. */
-import { RANGE_MESSAGE } from '../../compile/functions.ts';
+import { DEADLINE_MESSAGE, MEMORY_MESSAGE, RANGE_MESSAGE } from '../../compile/functions.ts';
 import { NOT_A_LIST } from '../../records/damage.ts';
 import { codeOf, messageOf } from '../../shared/error-code.ts';
 import { damageOf, explainError, type Trouble } from '../../store/explain.ts';
 import { describeWriter } from '../../store/files/lock-holders.ts';
 import { accessError, describeFile } from '../../store/files/store-file.ts';
-import { DEADLINE_MESSAGE } from './connection.ts';
 
 /** SQLite's primary result codes that are named more than once. */
 const TOO_BIG = 18;
@@ -25,6 +24,7 @@ const UNWRITTEN: Trouble = { kind: 'damaged', reason: 'a column contains a value
  */
 const MESSAGES: readonly (readonly [text: string, trouble: Trouble])[] = [
   [DEADLINE_MESSAGE, { kind: 'timed-out' }],
+  [MEMORY_MESSAGE, { kind: 'too-much-memory' }],
   [RANGE_MESSAGE, { kind: 'out-of-range' }],
   ['database is not open', CLOSED], // this process has closed the store
   ['statement has been finalized', CLOSED],

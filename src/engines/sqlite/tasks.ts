@@ -3,6 +3,7 @@ import { workerModuleUrl } from '../../shared/worker-module.ts';
 import type { Lane } from '../../store/read/lanes.ts';
 import type { StatementRequest, StatementResult } from '../../store/read/read-steps.ts';
 import {
+  isOneStatement,
   type ReadContext,
   type ReadResult,
   type ReadTask,
@@ -32,10 +33,11 @@ export function runTask(
 ): ReadResult {
   connection.deadline.set(performance.now() + milliseconds);
   try {
-    using _ = task.kind === 'page' || task.kind === 'blocks' ? begin(connection.database, 'read') : undefined;
+    using _ = task.kind === 'page' || !isOneStatement(task) ? begin(connection.database, 'read') : undefined;
     return runSync(taskSteps(task, context), (ask) => runStatement(connection, ask));
   } finally {
     connection.deadline.set(Number.POSITIVE_INFINITY);
+    connection.calls.end();
   }
 }
 
@@ -43,10 +45,12 @@ export function runTask(
 const KEPT_VALUES = 32 * 1024;
 
 function runStatement(connection: Connection, request: StatementRequest): StatementResult {
-  const { gives, statement, slots } = request;
+  const { gives, statement, slots, isScan = false } = request;
+  connection.calls.begin();
   const { text } = statement;
   const { database } = connection;
   const values = bindings(statement, slots);
+  if (isScan) return { rows: scan(connection, text, values) };
   const size = values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
   const prepared = size > KEPT_VALUES ? database.prepare(text) : connection.prepare(text);
   if (gives === 'rows') return { rows: readRows({ database, prepare: () => prepared }, text, values) };
@@ -55,6 +59,14 @@ function runStatement(connection: Connection, request: StatementRequest): Statem
   if (gives !== 'records') return { rows: row === undefined ? [] : [row], body };
   const sizes = listIn(row?.sizes);
   return { rows: listIn(row?.keys).map((k, index) => ({ k, size: sizes[index] })), body };
+}
+
+/** The rows one by one. A statement that failed here would fail again if it were kept: its next execution begins with its error. */
+function* scan({ database, calls }: Connection, text: string, values: ReturnType<typeof bindings>) {
+  for (const row of database.prepare(text).iterate(...values)) {
+    calls.begin();
+    yield row;
+  }
 }
 
 function listIn(text: unknown): readonly unknown[] {

@@ -26,7 +26,13 @@ export function ensureWordIndex(database: DatabaseSync, layout: ResourceLayout):
     database.exec(
       `CREATE VIRTUAL TABLE "${index}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii')`,
     );
-    database.exec(wordsFrom(layout));
+    const insert = database.prepare(`INSERT INTO "${index}"(rowid, words) VALUES (?, ?)`);
+    // One by one, since what a statement passes to a function stays in memory until it returns a row.
+    const records = database.prepare(
+      `SELECT r._id AS id, ${wordsOfRow(layout)} AS words FROM "${layout.columnsTable}" r`,
+    );
+    records.setReadBigInts(true);
+    for (const { id = null, words = null } of records.iterate()) insert.get(id, words);
   }
   database.exec(`CREATE TRIGGER IF NOT EXISTS "${index}_gone" AFTER DELETE ON "${layout.textsTable}"
     BEGIN DELETE FROM "${index}" WHERE rowid = old._id; END`);
@@ -77,7 +83,7 @@ export function wordIndex(
 export function idsWithWords(layout: ResourceLayout, query: WordQuery): Sql | undefined {
   if (!isIndexed(layout)) return undefined;
   const table = name(tableOf(layout));
-  return sql`SELECT rowid FROM ${table} WHERE ${table} MATCH ${bind(expression(query))}`;
+  return sql`SELECT rowid FROM ${table} WHERE ${table} MATCH ${bind(expression(query))} AND (rowid % 61 <> 0 OR plat_deadline())`;
 }
 
 /** The query in FTS5 syntax. A word has only letters, marks and digits, so nothing needs escaping. */

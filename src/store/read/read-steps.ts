@@ -20,6 +20,8 @@ export interface StatementRequest {
   readonly slots: Slots;
   /** Whether a server keeps it prepared: pages, records, lists recur; a client's filter is planned for its values. */
   readonly isKept: boolean;
+  /** Whether each of the `rows` is read when the step requests it (`Dialect.kept`). */
+  readonly isScan?: true;
   /** The number of rows of the page, if the statement may return one more. */
   readonly limit?: number;
   /** For `rows`: called with the rows before results of later statements of the same step arrive, if the engine supports that. */

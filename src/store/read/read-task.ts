@@ -6,7 +6,7 @@
 import type { BlocksPlan } from '../../compile/blocks-plan.ts';
 import { ROW_KINDS, TOTAL } from '../../compile/facets-plan.ts';
 import type { BoundValue } from '../../compile/fragment.ts';
-import type { FoundRow, PagePlan, PlannedStatement } from '../../compile/page-plan.ts';
+import type { CountPlan, FoundRow, IdsPlan, PagePlan, PlannedStatement } from '../../compile/page-plan.ts';
 import type { Facets, FieldFacet, Histogram, Page } from '../../compile/read.ts';
 import { DamagedRecord } from '../../records/damage.ts';
 import type { Row } from '../session.ts';
@@ -33,8 +33,8 @@ export type ReadTask =
     }
   | { readonly kind: 'blocks'; readonly plan: BlocksPlan }
   | { readonly kind: 'body'; readonly statement: PlannedStatement; readonly isKept: boolean }
-  | { readonly kind: 'number'; readonly statement: PlannedStatement; readonly isKept: boolean }
-  | { readonly kind: 'ids'; readonly statement: PlannedStatement }
+  | { readonly kind: 'number'; readonly statement: CountPlan; readonly isKept: boolean }
+  | { readonly kind: 'ids'; readonly statement: IdsPlan }
   | FacetsTask;
 
 /** Counts values (compile/facets-plan.ts). */
@@ -59,9 +59,10 @@ export function isOneStatement(task: ReadTask): boolean {
       return task.plan.kind === 'range' && task.plan.more === undefined && !isLinked(task);
     case 'blocks':
       return false;
+    case 'ids':
+      return task.statement.scan === undefined;
     case 'body':
     case 'number':
-    case 'ids':
     case 'facets':
       return true;
   }
@@ -125,12 +126,15 @@ export function* taskSteps(task: ReadTask, context: ReadContext): Steps<ReadResu
     }
     case 'number': {
       const { statement, isKept } = task;
+      if (statement.isScan) return { kind: 'number', value: (yield* scanIds(statement, isSent)).length };
       const [row] = (yield* requestStatement({ gives: 'rows', statement, slots: {}, isKept })).rows;
       return { kind: 'number', value: Number(row?.n ?? 0) };
     }
     case 'ids': {
       const { statement } = task;
-      const [row] = (yield* requestStatement({ gives: 'rows', statement, slots: {}, isKept: false })).rows;
+      const found = statement.scan && (yield* scanIds(statement.scan, isSent));
+      const slots = found === undefined ? {} : { ids: JSON.stringify([...found]) };
+      const [row] = (yield* requestStatement({ gives: 'rows', statement, slots, isKept: false })).rows;
       return { kind: 'ids', ids: parseIds(row, isSent) };
     }
     case 'facets': {
@@ -139,6 +143,16 @@ export function* taskSteps(task: ReadTask, context: ReadContext): Steps<ReadResu
       return { kind: 'facets', facets: readFacets(rows, task) };
     }
   }
+}
+
+/** The ids that a statement returns one by one, with rows that have none in between. */
+function* scanIds(statement: PlannedStatement, isSent: boolean): Steps<Uint32Array> {
+  const { rows } = yield* requestStatement({
+    ...{ gives: 'rows', statement, slots: {}, isKept: false, isScan: true },
+  });
+  const ids: string[] = [];
+  for (const { id } of rows) if (id !== null) ids.push(String(id));
+  return parseIds({ ids: ids.join(',') }, isSent);
 }
 
 const [ZERO, NINE, COMMA, SEMICOLON] = [0x30, 0x39, 0x2c, 0x3b];
