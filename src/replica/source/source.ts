@@ -153,8 +153,12 @@ export const CAPABILITIES = object({
   keyedWindows: optional(listOf(text)),
   /** Whether it returns no next links, and ignores or rejects `$skip`. */
   lacksOffsets: optional(flag),
+  /** The same for windows: some sources ignore `$top` and `$skip` in a request with a filter. */
+  lacksOffsetsInWindows: optional(flag),
   /** The OData filter that every copied record meets. */
   filter: optional(text),
+  /** The resources that can be filtered by key as well, so that no walk needs the same filter as an earlier one. */
+  takesKeys: optional(listOf(text)),
   /** Whether its timestamps without a time zone are read as UTC. */
   assumesUtc: optional(flag),
   counts: flag,
@@ -363,6 +367,12 @@ function describePaging(capabilities: Capabilities): string {
     : `pages by offset, so sweeps${of} are repeated until two agree`;
 }
 
+/** Whether walks through a collection have the same filter each time, since nothing can be added to it. */
+const repeatsFilter = (
+  { filter, isPlat, keyed = [], takesKeys = [] }: Capabilities,
+  collection: string,
+): boolean => filter !== undefined && ![...keyed, ...takesKeys].includes(collection) && !isPlat;
+
 export function describeCapabilities(capabilities: Capabilities): string[] {
   const {
     isPlat,
@@ -385,6 +395,9 @@ export function describeCapabilities(capabilities: Capabilities): string[] {
     isPlat ? 'a plat service' : 'a service of another kind',
     `copies ${resources.join(', ')}`,
     ...(filter === undefined ? [] : [`copies only records with ${filter}`]),
+    ...(resources.some((name) => repeatsFilter(capabilities, name))
+      ? ['takes no condition on the key beside the filter, so every walk has the same filter']
+      : []),
     ...(assumesUtc === true ? ['timestamps without a time zone are read as UTC'] : []),
     ...(lacking.length === 0 ? [] : [`has no ${lacking.join(', ')}`]),
     describePaging(capabilities),

@@ -37,6 +37,8 @@ export interface Traits {
   /** Whether it supports `$skip`, or the largest one that it accepts; `$orderby` with the key; and filters by `gt` on the key. */
   skips: boolean | 'ignored' | number;
   sorts: boolean;
+  /** Whether it ignores `$top` and `$skip` beside a filter: it then returns all records, or as many as fit on its largest page. */
+  filters: 'pages' | 'all' | 'largest';
   comparesKeys: boolean;
   /** A condition that `$filter` has to contain. */
   requires: string | undefined;
@@ -75,6 +77,7 @@ export async function odataServer(
     counts: false,
     skips: true,
     sorts: false,
+    filters: 'pages',
     comparesKeys: true,
     requires: undefined,
     expands: [],
@@ -163,9 +166,10 @@ function collection(server: ODataServer, seen: Seen, resource: string, list: rea
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   if (query.get('$orderby') === `${keyField} desc`) matching.reverse();
   const after = query.get('$skiptoken');
+  const ignoresSkip = traits.skips === 'ignored' || (filter !== null && traits.filters !== 'pages');
   const from =
     after === null
-      ? matching.slice(traits.skips === 'ignored' ? 0 : Number(query.get('$skip') ?? 0))
+      ? matching.slice(ignoresSkip ? 0 : Number(query.get('$skip') ?? 0))
       : matching.slice(Number(after));
   const begin = matching.length - from.length;
   const { rows, left } = pageSize(seen, traits, from.length);
@@ -196,6 +200,8 @@ const OPTIONS = new Set([
 ]);
 
 function pageSize({ query, headers }: Seen, traits: Traits, there: number): { rows: number; left: number } {
+  if (query.has('$filter') && traits.filters !== 'pages')
+    return { rows: traits.filters === 'all' ? there : Math.min(there, traits.page), left: 0 };
   const preferred = /maxpagesize=(\d+)/.exec(String(headers.prefer ?? ''))?.[1];
   const top = Number(query.get('$top') ?? Number.POSITIVE_INFINITY);
   if (traits.top === 'page') {

@@ -91,9 +91,12 @@ export class ResoCollections {
   async readPage(resource: string, query: Query, request: PageRequest): Promise<ListResponse> {
     const { position, size } = request;
     if (position?.kind !== 'skip') return this.read(resource, query, request);
+    const { lacksOffsets = false, lacksOffsetsInWindows = false } = this.#capabilities;
+    const isWindow = query.where?.some((each) => each !== undefined) === true;
     let cause: RequestFailure | undefined;
     try {
-      if (this.#capabilities.lacksOffsets !== true) return await this.read(resource, query, request);
+      const isIgnored = lacksOffsets || (isWindow && lacksOffsetsInWindows);
+      if (!isIgnored) return await this.read(resource, query, request);
     } catch (error) {
       if (!isRejected(error) || position.skip > size) throw error;
       cause = error;
@@ -101,13 +104,24 @@ export class ResoCollections {
     const first = { ...request, position: undefined, size: Math.max(size, position.skip) };
     const page = await this.read(resource, query, first);
     const { values } = page;
-    if (await this.#areAll(resource, query, first, values))
-      return { ...page, values: values.slice(position.skip) };
+    const isWhole =
+      (isWindow && !lacksOffsets && (await this.#mayReturnMore(resource, values.length))) ||
+      (await this.#areAll(resource, query, first, values));
+    if (isWhole) return { ...page, values: values.slice(position.skip) };
     throw new RequestFailure(
       'refused',
       `${resource} may have more records than the ${values.length} of its first page, and the source offers no way to them: it returns no next links, ignores or rejects $skip, and does not filter and sort by ${this.#records.resourceOf(resource).key}. Ask its operator for next links, or use a --page-size for which a page has all records.`,
       { cause },
     );
+  }
+
+  /** Whether the source returns pages with more rows than this, so that a list with as many was not cut off. */
+  async #mayReturnMore(resource: string, rows: number): Promise<boolean> {
+    // In a request with a filter, the source ignores the page size.
+    if (this.#capabilities.filter !== undefined) return false;
+    const options = [this.#records.selectKey(resource)];
+    const { values } = await this.read(resource, { options }, { position: undefined, size: rows + 1 });
+    return values.length > rows;
   }
 
   /**
@@ -165,13 +179,13 @@ export class ResoCollections {
       return this.#topMeans === 'page' ? withTop(position.url, size) : position.url;
     const { key } = this.#records.resourceOf(resource);
     const after = position?.kind === 'key' ? `${key} gt ${this.#records.literal(position.key)}` : undefined;
-    const { filter, hasNumericKeys = false, isPlat } = this.#capabilities;
+    const { filter, hasNumericKeys = false, isPlat, takesKeys = [] } = this.#capabilities;
     const isFiltered = after !== undefined || filter !== undefined;
     // The bounds of a window are new in themselves.
     const isRecurring = isFiltered && where.every((each) => each === undefined);
-    const takesKeys = isKeyed || isPlat;
+    const mayAddKeys = isKeyed || isPlat || takesKeys.includes(resource);
     const distinct =
-      isRecurring && takesKeys ? newCondition(key, this.#client.clock.now(), hasNumericKeys) : undefined;
+      isRecurring && mayAddKeys ? newCondition(key, this.#client.clock.now(), hasNumericKeys) : undefined;
     return withOptions(`${this.#root}${resource}`, [
       ...(this.#topMeans === 'total' ? [] : [`$top=${size}`]),
       ...filterBy(filter, ...where, after, distinct),

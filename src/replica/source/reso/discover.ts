@@ -96,20 +96,28 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
   // Not every resource of a source need have the source's own timestamp.
   const windowFieldOf = (name: string): string =>
     typeOf(metadata, name)?.properties.has(windowField) === false ? 'ModificationTimestamp' : windowField;
+  const hasNumericKeys = access.hasNumericKeys === true;
   const keyed: string[] = [];
   const keyedWindows: string[] = [];
-  for (const name of probe.pagesByLink ? [] : known) {
+  const takesKeys: string[] = [];
+  const windowOf = (name: string) => windowCondition(allTimes(windowFieldOf(name), client.clock.now()));
+  for (const name of known) {
     const { key: of = key } = dictionary.resources.get(name) ?? {};
     const list = { client, collection: `${root}${name}`, key: of, filter: options.filter };
-    const window = windowCondition(allTimes(windowFieldOf(name), client.clock.now()));
-    const works = await orderByKey(list, access.hasNumericKeys === true, window);
+    const works = probe.pagesByLink ? NO_ORDER : await orderByKey(list, hasNumericKeys, windowOf(name));
     if (works.walks) keyed.push(name);
     if (works.windows) keyedWindows.push(name);
+    const needsKeys = options.filter !== undefined && !works.walks && !probe.isPlat;
+    if (needsKeys && (await filtersByKey(list, hasNumericKeys))) takesKeys.push(name);
   }
-  const lacksOffsets =
-    probe.topMeans === 'offset' &&
-    keyed.length < known.length &&
-    (await ignoresOffsets({ client, collection, key, filter: options.filter }));
+  const offsets = { client, collection, key, filter: options.filter };
+  const mayLackOffsets = probe.topMeans === 'offset';
+  const lacksOffsets = mayLackOffsets && keyed.length < known.length && (await ignoresOffsets(offsets));
+  const lacksOffsetsInWindows =
+    mayLackOffsets &&
+    !lacksOffsets &&
+    keyedWindows.length < known.length &&
+    (await ignoresOffsets(offsets, windowOf(first)));
   const isExpanded = expansions.length > 0 && !('childrenAt' in access);
   const unasked =
     hasChildren && !probe.isPlat && !isExpanded && access.childrenAt === undefined
@@ -126,7 +134,9 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
     keyed,
     keyedWindows,
     lacksOffsets,
+    lacksOffsetsInWindows,
     filter: options.filter,
+    takesKeys,
     assumesUtc: options.assumeUtc,
     counts: probe.counts,
     asksForMany: probe.isPlat,
@@ -288,11 +298,18 @@ async function keysAt(
 }
 
 /** Whether a server without next links ignores or rejects `$skip`; false if nothing shows it. */
-async function ignoresOffsets(list: KeyList): Promise<boolean> {
-  const [first] = (await keysAt(list, ['$top=1'])) ?? [];
+async function ignoresOffsets(list: KeyList, window?: string): Promise<boolean> {
+  const [first] = (await keysAt(list, ['$top=1'], window)) ?? [];
   if (first === undefined) return false;
-  const [skipped] = (await keysAt(list, ['$top=1', '$skip=1'])) ?? [first];
+  const [skipped] = (await keysAt(list, ['$top=1', '$skip=1'], window)) ?? [first];
   return skipped === first;
+}
+
+/** Whether a list can be filtered by key in addition to the filter of the copy. */
+async function filtersByKey(list: KeyList, hasNumericKeys: boolean): Promise<boolean> {
+  const top = [`$top=${SORTED_RECORDS}`];
+  const among = await keysAt(list, top, newCondition(list.key, list.client.clock.now(), hasNumericKeys));
+  return among !== undefined && among.length === (await keysAt(list, top))?.length;
 }
 
 /** The number of keys with which the order of records is tested. */
@@ -312,6 +329,11 @@ const allTimes = (field: string, now: number) =>
     upper: '2100-01-01T00:00:00Z',
   }) as const;
 
+/** What a source can do in the order of keys. */
+type KeyOrder = Readonly<Record<'walks' | 'windows', boolean>>;
+
+const NO_ORDER: KeyOrder = { walks: false, windows: false };
+
 /**
  * Whether a source sorts records by their keys, and filters them by keys in the same order, so that a walk can continue after the
  * last key of a page instead of by offset, which misses rows and which many sources limit. The keys after the middle one of the
@@ -322,7 +344,7 @@ async function orderByKey(
   list: KeyList,
   hasNumericKeys: boolean,
   window: string | undefined,
-): Promise<Readonly<Record<'walks' | 'windows', boolean>>> {
+): Promise<KeyOrder> {
   const { client, key } = list;
   const top = `$top=${SORTED_RECORDS}`;
   const continues = async (
@@ -337,11 +359,10 @@ async function orderByKey(
     if (rest === undefined || (!mayGoOn && rest.length !== expected.length)) return false;
     return expected.every((each, at) => each !== undefined && rest[at] === each);
   };
-  const neither = { walks: false, windows: false };
   const first = await keysAt(list, [top, `$orderby=${key}`]);
-  if (first === undefined || first.length < 2 || new Set(first).size < first.length) return neither;
+  if (first === undefined || first.length < 2 || new Set(first).size < first.length) return NO_ORDER;
   const last = (await keysAt(list, [top, `$orderby=${key} desc`]))?.toReversed();
-  if (last === undefined || first[0] === last.at(-1)) return neither;
+  if (last === undefined || first[0] === last.at(-1)) return NO_ORDER;
   const walks = (await continues(first, { mayGoOn: true })) && (await continues(last, { mayGoOn: false }));
   return { walks, windows: walks && (await continues(first, { mayGoOn: true, within: window })) };
 }

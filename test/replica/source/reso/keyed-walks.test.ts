@@ -8,6 +8,7 @@ import { isCopyEqual } from '../../../../src/replica/verify/results.ts';
 import { listing, photo } from '../../../support/builders.ts';
 import { testClock } from '../../../support/clock.ts';
 import type { Scope } from '../../../support/engine.ts';
+import type { Json } from '../../../support/world.ts';
 import { change, keyOf, keysUpTo, listings, people, take } from '../../support/feed.ts';
 import { json, type Seen } from '../../support/loopback.ts';
 import { metadataOf, odataServer, type Traits } from '../../support/odata-server.ts';
@@ -179,6 +180,26 @@ test('windows of a source that combines the condition of a window with no other 
   assert.ok((await replica.status()).abilities.includes(KEYED));
 });
 
+test('a source that ignores $top and $skip beside a filter: windows are whole, or the run says that they may not be', async (t) => {
+  const traits = { links: 'none', sorts: false, counts: false, page: 1000, filters: 'all' } as const;
+  const { server, replica, clock, list } = await scene(t, traits);
+  const changed = async (price: number): Promise<number> => {
+    for (const key of keysUpTo(60)) change(list, key, { ListPrice: price }, clock);
+    clock.advance(3_600_000);
+    await replica.replicate({ step: 'update', pageSize: 20 });
+    return (await replica.rows('Property', `$filter=ListPrice eq ${price}&$top=200`)).length;
+  };
+  await replica.replicate({ step: 'initial', pageSize: 20 });
+  assert.equal(await changed(7), 60);
+  Object.assign(server.traits, { filters: 'largest', page: 40 });
+  await assert.rejects(changed(8), {
+    message: /^Property may have more records than the 40 of its first page/,
+  });
+  // The window stays open until it is whole.
+  Object.assign(server.traits, { filters: 'pages' });
+  assert.equal(await changed(9), 60);
+});
+
 const ACTRIS = "OriginatingSystemName eq 'actris'";
 
 /** A server of two systems that requires a filter by one, and a replica of all resources. */
@@ -228,6 +249,38 @@ test('--filter: a source that requires a filter is copied with it: download, win
   );
   const windows = server.asked('Property').filter((url) => /ModificationTimestamp gt/.test(url));
   assert.ok(windows.length > 0 && windows.every((url) => url.includes(`$filter=${ACTRIS} and (Mod`)));
+});
+
+test('--filter: a source that keeps the list of each filter hides no newer record from a walk, although it pages by links', async (t) => {
+  const { server, replica, clock, keys, list } = await filtered(t);
+  const kept = new Map<string | null, Json[]>();
+  server.intercept = ({ path, query }) => {
+    if (path !== '/odata/Property') return undefined;
+    const filter = query.get('$filter');
+    server.records.set(
+      'Property',
+      kept.getOrInsertComputed(filter, () => [...list]),
+    );
+    return undefined;
+  };
+  await replica.replicate({ filter: ACTRIS, resources: ['Property'] });
+  clock.advance(60_000);
+  list.push(listing(keyOf(99), { OriginatingSystemName: 'actris', ModificationTimestamp: clock.text() }));
+  take(list, keyOf(2));
+  clock.advance(600_000);
+  for (const step of ['update', 'purge'] as const)
+    assert.equal(await replica.replicate({ filter: ACTRIS, resources: ['Property'], step }), 'done');
+  assert.deepEqual(await replica.keys('Property'), [...keys.filter((key) => key !== keyOf(2)), keyOf(99)]);
+});
+
+test('--filter: a source that accepts no condition on the key beside the filter is copied without one', async (t) => {
+  const { server, replica, keys } = await filtered(t);
+  server.intercept = ({ query }) =>
+    query.get('$filter')?.includes('ListingKey ne') ? json({}, { status: 400 }) : undefined;
+  assert.equal(await replica.replicate({ filter: ACTRIS }), 'done');
+  assert.deepEqual(await replica.keys('Property'), keys);
+  const said = 'takes no condition on the key beside the filter, so every walk has the same filter';
+  assert.ok((await replica.status()).abilities.includes(said));
 });
 
 test('--filter: another filter reads everything again', async (t) => {
