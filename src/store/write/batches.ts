@@ -15,7 +15,8 @@ import { newFieldsInUse, type PreparedRecord, prepareRecord } from './prepare.ts
 import { emptyTally, type Rejection, type WriteReport } from './report.ts';
 import type { TransactionLimits, WriteLimits } from './time-limits.ts';
 import type { WriteTransaction } from './transaction.ts';
-import { writeChildren, writeRecords } from './write-records.ts';
+import { writeChildren } from './write-children.ts';
+import { writeRecords } from './write-records.ts';
 
 /** The outcome of a write attempt. */
 export type Attempt<T> =

@@ -12,7 +12,7 @@ export interface WriteReport {
   /** Children whose parent is not stored: they are kept, and become visible once the parent is stored. */
   readonly orphans: number;
   readonly rejected: readonly Rejection[];
-  /** In an authority: children that another record lost, although it was not written without them (write-records.ts). */
+  /** In an authority: children that another record lost, although it was not written without them (ownership.ts). */
   readonly taken: readonly TakenChild[];
   /** The newest timestamp of the changes. */
   readonly stamp: string;

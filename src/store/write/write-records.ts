@@ -1,24 +1,23 @@
 /**
- * Writes a batch of records, with the children that they contain or as children themselves: compares them with the stored ones, and
- * writes what differs. Which statements this takes is known only to the transaction.
+ * Writes a batch of records with the children that they contain: compares them with the stored ones, and writes what differs. Which
+ * statements this takes is known only to the transaction.
  */
 import { textOrNull } from '../../compile/column-value.ts';
-import {
-  changeTimestampOf,
-  type FieldValue,
-  type FieldValues,
-  type Navigation,
-} from '../../dictionary/index.ts';
-import { contentHash } from '../../records/content-hash.ts';
-import { COUNTED_RESOURCE, isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
-import { jsonOf } from '../../records/nesting.ts';
+import { changeTimestampOf, type FieldValues, type Navigation } from '../../dictionary/index.ts';
+import { COUNTED_RESOURCE } from '../../records/media.ts';
 import { type ParsedRecord, readValue } from '../../records/parsed-record.ts';
-import { fillMissing, setFromParent, withOtherParent } from '../../records/record-parent.ts';
 import type { RowToPut, RowToRestamp, StoredRow } from '../../records/rows.ts';
-import { type Owner, sourceTimestampField } from '../../records/settings.ts';
 import { type ChildChange, FIELDS_WITH_TIMESTAMPS } from '../../records/timestamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
 import { removeWithChildren } from './delete-records.ts';
+import {
+  type Claims,
+  claimsOf,
+  ownershipConflict,
+  parentOfRow,
+  systemConflict,
+  takenChild,
+} from './ownership.ts';
 import { derivedCounts, type PreparedRecord } from './prepare.ts';
 import { emptyTally, type TakenChild, type Tally, type WriteReport } from './report.ts';
 import {
@@ -33,12 +32,12 @@ import {
   touchedBy,
 } from './restamp-parents.ts';
 import {
-  type MutableRow,
   ownTimestamps,
   putWithTimestamps,
   type RowWithoutTimestamps,
   type WriteTransaction,
 } from './transaction.ts';
+import { hashUnderSystem, placeChild } from './write-children.ts';
 
 /** The changes of the batch to one child resource. */
 interface ChildBatch {
@@ -254,10 +253,15 @@ async function compareChildren(
     const unknown = newOrMovedKeys(holders, name, stored);
     const elsewhere = await transaction.find(target, unknown);
     const areShared = new Set(unknown).size < unknown.length;
-    const claims = await claimsOf(transaction, holders, name, {
-      stored: elsewhere.values(),
-      ...{ areShared, rejectsTaken },
-    });
+    const claims = await claimsOf(
+      transaction,
+      holders.map(({ prepared }) => prepared),
+      name,
+      {
+        stored: elsewhere.values(),
+        ...{ areShared, rejectsTaken },
+      },
+    );
     const batch = batches.getOrInsert(target, newBatch());
     for (const holder of holders) {
       const { key } = holder.prepared.record;
@@ -441,250 +445,3 @@ const valuesWithTimestamps = (record: ParsedRecord): FieldValues =>
           return value === undefined ? [] : [[name, value]];
         }),
       );
-
-/**
- * Stores records of a resource that is part of another (media, rooms, …), given separately. Their parents get new timestamps (I3).
- * A child whose parent is not stored is kept and counted.
- * @param batch contains each key at most once
- */
-export async function writeChildren(
-  transaction: WriteTransaction,
-  resource: string,
-  batch: readonly PreparedRecord[],
-): Promise<WriteReport> {
-  const tally = emptyTally(transaction.timestamps.moment);
-  const { owner } = transaction.model.settings;
-  const found = await transaction.find(
-    resource,
-    batch.map(({ record }) => record.key),
-  );
-  const children = batch.map((child) => ({ child, parent: namedParent(child) ?? { resource: '', key: '' } }));
-  const parents = await findParents(
-    transaction,
-    children.map(({ parent }) => parent),
-  );
-  const changed: RowWithoutTimestamps[] = [];
-  const touched: TouchedParent[] = [];
-  for (const { child, parent } of children) {
-    const { key, values } = child.record;
-    const stored = found.get(key);
-    const holder = parents.get(idOf(parent));
-    if (holder === undefined) tally.orphans++;
-    if (
-      stored !== undefined &&
-      stored.hash === hashUnderSystem(child, holder?.system, owner) &&
-      isUnder(stored, parent)
-    ) {
-      tally.unchanged++;
-      continue;
-    }
-    const given = holder === undefined ? values.OriginatingSystemID : holder.system;
-    const placed = placeChild(transaction, child, parent, holder?.system, stored, given);
-    if ('reason' in placed) {
-      tally.rejected.push({ resource, key, ...placed });
-      continue;
-    }
-    changed.push({ row: placed, before: stored?.values, after: values });
-    touched.push({ ...parent, changes: new Set([changeTimestampOf(resource, child.kind)]) });
-    if (stored !== undefined) touched.push(...touchedBy(resource, stored));
-    if (stored === undefined) tally.inserted++;
-    else tally.changed++;
-  }
-  const put = await putWithTimestamps(transaction, resource, changed);
-  await adoptOrphans(transaction, resource, put, tally);
-  await restampParents(transaction, mergeTouchedParents(touched), tally, parents);
-  tally.stamp = transaction.timestamps.newest;
-  return tally;
-}
-
-const isUnder = (row: StoredRow, parent: ParentName): boolean =>
-  row.parent === parent.key && row.parentResource === parent.resource;
-
-async function findParents(
-  transaction: WriteTransaction,
-  names: readonly ParentName[],
-): Promise<Map<string, StoredRow>> {
-  const found = new Map<string, StoredRow>();
-  for (const [resource, group] of Map.groupBy(names, (parent) => parent.resource)) {
-    if (!transaction.model.dictionary.resources.has(resource)) continue;
-    const keys = [...new Set(group.map(({ key }) => key))];
-    for (const [key, row] of await transaction.find(resource, keys)) found.set(idOf({ resource, key }), row);
-  }
-  return found;
-}
-
-/** The parent that a child names. */
-interface ParentName {
-  readonly resource: string;
-  readonly key: string;
-}
-
-/** The parent that a record's own fields name; undefined for resources without a parent. */
-function namedParent({ record }: PreparedRecord): ParentName | undefined {
-  const { resource, values } = record;
-  const { parent } = resource;
-  if (parent === undefined) return undefined;
-  const key = nonEmpty(values[parent.keyField]) ?? '';
-  if (parent.kind === 'fixed') return { resource: parent.resource, key };
-  return { resource: nonEmpty(values[parent.resourceField]) ?? 'Property', key };
-}
-
-/** The hash of a child under a parent in an originating system. A different system that its source names is content (I6). */
-function hashUnderSystem(
-  { record: { resource, values }, hash }: PreparedRecord,
-  system: string | null | undefined,
-  owner: Owner,
-): string {
-  const given = values.OriginatingSystemResourceRecordSystemID;
-  const isForeign = given !== undefined && system !== undefined && given !== system;
-  return owner === 'replica' && isForeign ? contentHash(resource, values, owner, system) : hash;
-}
-
-/**
- * A child ready to be stored under its parent, or the reason why it cannot be. An authority rejects a child that names another
- * system; a replica keeps what its source sent.
- * @param system the system of the parent and therefore of the child; undefined while the parent is not stored
- * @param given the system that the stored record must have
- */
-function placeChild(
-  transaction: WriteTransaction,
-  child: PreparedRecord,
-  parent: ParentName,
-  system: string | null | undefined,
-  stored: StoredRow | undefined,
-  given: FieldValue | undefined,
-): MutableRow | { readonly reason: string } {
-  const conflict = ownershipConflict(transaction, stored, given);
-  if (conflict !== undefined) return { reason: conflict };
-  const { owner } = transaction.model.settings;
-  const { resource, key } = child.record;
-  const values: Record<string, FieldValue> = { ...child.record.values };
-  const own = nonEmpty(values.OriginatingSystemID);
-  if (isMediaOfListing(resource, values)) {
-    const ofListing = systemFieldsOfMedia(undefined, system ?? undefined);
-    if (owner === 'replica') fillMissing(values, ofListing);
-    else {
-      const [reason] = setFromParent(values, ofListing, '');
-      if (reason !== undefined) return { reason };
-    }
-  }
-  return {
-    ...{ key, stored, parent: parent.key, parentResource: parent.resource },
-    ...{ kind: child.kind, hash: hashUnderSystem(child, system, owner), values },
-    system: system === undefined ? (own ?? null) : system,
-  };
-}
-
-/**
- * Why a stored record may not be replaced by this one: in an authority, a key belongs to one originating system; in a
- * replica, to one source, whose records may move between systems.
- * @param given the originating system of the record
- */
-function ownershipConflict(
-  { source, model }: Pick<WriteTransaction, 'source' | 'model'>,
-  stored: StoredRow | undefined,
-  given: FieldValue | undefined,
-): string | undefined {
-  if (stored !== undefined && stored.source !== source) {
-    return `The key belongs to ${stored.source === null ? 'this store' : `the source ${stored.source}`}`;
-  }
-  return systemConflict({ model }, stored?.system, given);
-}
-
-/** @param owner the originating system that a key belongs to, in the store or by an earlier record of the same write */
-function systemConflict(
-  { model }: Pick<WriteTransaction, 'model'>,
-  owner: string | null | undefined,
-  given: FieldValue | undefined,
-): string | undefined {
-  const system = nonEmpty(given);
-  if (model.settings.owner === 'replica' || owner == null || system === undefined) return undefined;
-  if (system === owner) return undefined;
-  return `The key belongs to the originating system ${owner}; this record is of ${system}`;
-}
-
-const nonEmpty = (value: FieldValue | undefined): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
-
-interface Claims {
-  /** Whether a record that contains a child of another one is rejected. */
-  readonly rejectsTaken: boolean;
-  /** Whether the record `own`, which is being written, keeps a child that `other` also contains. */
-  keeps(own: ParentName, other: ParentName): boolean;
-  /** Whether a record that is part of the write no longer contains the child. */
-  hasLeft(parent: ParentName, key: string): boolean;
-}
-
-/**
- * Decides which record keeps a child that several records contain, since a child has one parent: in an authority the record that
- * was written last, or the first one if the others are rejected; in a replica the record that its source changed last, so that a copy does not depend on the order in which
- * records are read.
- * @param rivals the stored children of other records that holders contain, and whether two of the holders contain the same
- */
-async function claimsOf(
-  transaction: WriteTransaction,
-  holders: readonly Outcome[],
-  navigation: string,
-  rivals: {
-    readonly stored: Iterable<StoredRow>;
-    readonly areShared: boolean;
-    readonly rejectsTaken: boolean;
-  },
-): Promise<Claims> {
-  const { settings } = transaction.model;
-  const own = new Map(holders.map(({ prepared }) => [idOf(nameOf(prepared.record)), prepared]));
-  const others = [...rivals.stored].flatMap((row) => parentOfRow(row) ?? []);
-  const hasLeft: Claims['hasLeft'] = (parent, key) =>
-    own
-      .get(idOf(parent))
-      ?.children.get(navigation)
-      ?.every(({ record }) => record.key !== key) === true;
-  const { rejectsTaken } = rivals;
-  if (settings.owner === 'authority' || (others.length === 0 && !rivals.areShared))
-    return { rejectsTaken, keeps: () => !rejectsTaken, hasLeft };
-  const field = sourceTimestampField(settings);
-  const moments = new Map<string, string>();
-  const unknown: ParentName[] = [];
-  for (const [id, { record }] of own) {
-    const moment = record.onlyChildren ? undefined : readValue(record, field);
-    if (typeof moment === 'string') moments.set(id, moment);
-    else unknown.push(nameOf(record));
-  }
-  const absent = [...others.filter((other) => !own.has(idOf(other))), ...unknown];
-  for (const [resource, group] of Map.groupBy(absent, (each) => each.resource)) {
-    const rows = await transaction.find(resource, [...new Set(group.map(({ key }) => key))]);
-    for (const [key, content] of await transaction.load(resource, [...rows.values()])) {
-      const { [field]: moment } = content;
-      if (typeof moment === 'string') moments.set(idOf({ resource, key }), moment);
-    }
-  }
-  // Canonical timestamps without their Z sort by time. If two are equal, the order of keys decides.
-  const rank = (parent: ParentName): string =>
-    `${moments.get(idOf(parent))?.slice(0, -1) ?? ''}\u0000${idOf(parent)}`;
-  return { rejectsTaken, keeps: (one, other) => rank(one) > rank(other), hasLeft };
-}
-
-const nameOf = ({ resource, key }: ParsedRecord): ParentName => ({ resource: resource.name, key });
-
-/** The record that a child belongs to. */
-const parentOfRow = (
-  row: Pick<StoredRow, 'parent' | 'parentResource'> | undefined,
-): ParentName | undefined =>
-  row?.parent == null || row.parentResource === null
-    ? undefined
-    : { resource: row.parentResource, key: row.parent };
-
-/** The report of a child that two records contain. */
-function takenChild(
-  { resource, key, origin }: ParsedRecord,
-  names: Pick<TakenChild, 'from' | 'by' | 'taker' | 'wasStored'>,
-): TakenChild {
-  const { from, by } = names;
-  return {
-    resource: resource.name,
-    key,
-    ...names,
-    reason: `The source has it under ${from.resource} ${from.key} and under ${by.resource} ${by.key}; it is stored under the latter`,
-    payload: jsonOf(withOtherParent(resource, origin, from)),
-  };
-}
