@@ -7,6 +7,7 @@
 
 import { chunked } from '../../shared/chunked.ts';
 import type { Keys } from '../../store/checkpoint/checkpoints.ts';
+import { nextWindowStart } from '../checkpoint/chain.ts';
 import type { CopyChange } from '../checkpoint/checkpoint.ts';
 import type { Chain } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
@@ -21,7 +22,6 @@ import { fetchPending } from '../steps/fetch-pending.ts';
 import { absentFrom } from '../steps/find-absent.ts';
 import { refreshIfMasked } from '../steps/load.ts';
 import { notesOfPages } from '../steps/witnesses.ts';
-import { nextWindowStart } from './chain.ts';
 import { guardDeletions } from './deletion-guard.ts';
 
 /** Records that are requested and stored together. */

@@ -1,7 +1,8 @@
 /** Protects a copy against mass deletions that a source reports. This module deletes nothing. */
+
+import { hasSwept, requireNewFoundation } from '../checkpoint/chain.ts';
 import type { Chain, Deletions } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
-import { hasSwept, requireNewFoundation } from './chain.ts';
 
 /** The number of deletions within a period that is never considered a mass deletion, however few records there are. */
 const FEW = 10;

@@ -2,11 +2,11 @@
 import { PUBLISHED_RESOURCES } from '../../compile/layout/index.ts';
 import { settleAll } from '../../shared/promise-queue.ts';
 import { rewriteDamaged } from '../../store/check/check-store.ts';
+import { requireNewFoundation } from '../checkpoint/chain.ts';
 import { deleteMarks, dueAt } from '../checkpoint/checkpoint.ts';
 import { ANOTHER_SOURCE, UNDESCRIBED } from '../checkpoint/notes.ts';
 import { recordTrouble } from '../checkpoint/troubles.ts';
 import type { Copy } from '../copy/copy.ts';
-import { requireNewFoundation } from '../follow/chain.ts';
 import { isDownloaded } from '../machine/states.ts';
 import { ACCOUNTS, isAboutAccounts, resourcesIn } from '../source/source.ts';
 import { download, refresh, update } from '../steps/load.ts';

@@ -4,10 +4,10 @@
  * follow/.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
+import { isKeptCurrent } from '../checkpoint/chain.ts';
 import type { Chain, Following } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
 import { applyChanges } from '../follow/apply.ts';
-import { isKeptCurrent } from '../follow/chain.ts';
 import { type Batch, Inbox } from '../follow/inbox.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { ChangeFeed, StartPosition } from '../source/source.ts';

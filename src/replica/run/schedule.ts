@@ -67,7 +67,7 @@ export async function replicateOnce(
 
 /**
  * Milliseconds between the position from which changes are followed and the first purge. Only a sweep that begins in a later second
- * of the source's clock shows that nothing was deleted before that position (follow/chain.ts).
+ * of the source's clock shows that nothing was deleted before that position (checkpoint/chain.ts).
  */
 const FOUNDED = 2000;
 

@@ -1,11 +1,11 @@
 /** Requests pending records and pending collections of listings. */
 import type { Keys, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
+import { requestFollowedPurge } from '../checkpoint/chain.ts';
 import type { Copy } from '../copy/copy.ts';
 import { HEAVY_RESPONSE } from '../copy/page-size.ts';
 import { changedChildren, reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
 import { entryName, pendingEntry, RECORD } from '../copy/quarantine-entry.ts';
 import { storePage } from '../copy/store-page.ts';
-import { requestFollowedPurge } from '../follow/chain.ts';
 import { isTooLarge, RequestFailure } from '../http/failure.ts';
 import { joinPages } from '../source/pages.ts';
 import { collectionOf, type SourcePage } from '../source/source.ts';

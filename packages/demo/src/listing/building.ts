@@ -1,6 +1,8 @@
 import type { Neighborhood } from '../data/places.ts';
 import type { Random } from '../random.ts';
-import type { Kind } from './premises.ts';
+
+/** What kind of thing is sold or let, which decides everything else. */
+export type Kind = 'house' | 'attached' | 'flat' | 'income' | 'commercial' | 'land';
 
 export type Condition = 'new' | 'updated' | 'kept' | 'dated';
 

@@ -1,10 +1,7 @@
 import type { Neighborhood, Setting, Town } from '../data/places.ts';
 import { TOWNS } from '../data/places.ts';
 import type { Random } from '../random.ts';
-import { type Building, drawBuilding } from './building.ts';
-
-/** What kind of thing is sold or let, which decides everything else. */
-export type Kind = 'house' | 'attached' | 'flat' | 'income' | 'commercial' | 'land';
+import { type Building, drawBuilding, type Kind } from './building.ts';
 
 export interface Premises {
   readonly propertyType: string;

@@ -3,10 +3,10 @@
  * complete at a moment from which on the source has reported every change. Also renews this foundation of a chain.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { Foundation } from '../checkpoint/notes.ts';
-import type { Copy } from '../copy/copy.ts';
 import type { LoadState, SweepState } from '../machine/states.ts';
+import type { Source } from '../source/source.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import type { Foundation } from './notes.ts';
 
 /** The overlap of windows and reported changes, in milliseconds, because concurrent commits may end out of timestamp order. */
 const MARGIN = 60_000;
@@ -60,15 +60,21 @@ export function nextWindowStart(
   return upTo > Date.parse(load.cursor) ? timestampFrom(upTo) : undefined;
 }
 
+/** A copy that may follow changes. */
+interface Followed {
+  readonly checkpoint: Checkpoint;
+  readonly feed: Pick<Source, 'serverTime'>;
+}
+
 /** Resets the foundation of the chain: from now on, it needs windows that end, and a sweep that begins, after this moment. */
-export async function requireNewFoundation({ checkpoint, feed }: Copy): Promise<void> {
+export async function requireNewFoundation({ checkpoint, feed }: Followed): Promise<void> {
   if (checkpoint.get('chain') === undefined) return;
   const since = timestampFrom(await feed.serverTime());
   await checkpoint.commit({ state: { foundation: { since, fresh: [] } } });
 }
 
 /** Makes the next purge due if the copy follows reported changes. Otherwise, it would be due only after a week. */
-export async function requestFollowedPurge(copy: Copy): Promise<void> {
+export async function requestFollowedPurge(copy: Followed): Promise<void> {
   if (copy.checkpoint.get('chain') === undefined) return;
   await requireNewFoundation(copy);
   await copy.checkpoint.requestPurge();
