@@ -430,23 +430,14 @@ const isNull = (expression: Expression): boolean =>
 
 function comparison(context: Context, expression: Comparison, exact: boolean): Sql {
   const { operator, left, right } = expression;
-  if (isNull(left) && !isNull(right)) {
-    return comparison(
-      context,
-      { ...expression, operator: MIRRORED[operator], left: right, right: left },
-      exact,
-    );
+  const isConstantLeft = left.kind === 'literal' && right.kind === 'field';
+  if (isConstantLeft || (isNull(left) && !isNull(right))) {
+    const mirrored = { ...expression, operator: MIRRORED[operator], left: right, right: left };
+    return comparison(context, mirrored, exact);
   }
   if (isNull(right)) return nullComparison(context, operator, left);
   if (left.kind === 'distance' && right.kind === 'literal') {
     return distanceCondition(context, left, operator, right, exact);
-  }
-  if (left.kind === 'literal' && right.kind === 'field') {
-    return comparison(
-      context,
-      { ...expression, operator: MIRRORED[operator], left: right, right: left },
-      exact,
-    );
   }
   const [leftType, rightType] = commonTypes(typeOf(left), typeOf(right));
   if (
