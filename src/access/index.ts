@@ -7,6 +7,7 @@ export {
   looksLikeToken,
   makeKeyId,
   makeToken,
+  withoutTokens,
 } from './keys.ts';
 export { assignBits, MOST_BITS, type RoleBits, reusedBits } from './role-bits.ts';
 export {

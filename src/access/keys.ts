@@ -37,6 +37,10 @@ const WITH_TOKEN = new RegExp(`(?:^|[^\\w-])${TOKEN_PREFIX}[\\w-]{43}(?![\\w-])`
 /** Whether a text contains something in the form of a token that `makeToken` creates. */
 export const looksLikeToken = (text: string): boolean => WITH_TOKEN.test(text);
 
+/** Replaces everything in the form of a token, also inside of a path or a query, for a log. */
+export const withoutTokens = (text: string): string =>
+  text.replace(new RegExp(`${TOKEN_PREFIX}[\\w-]{43}`, 'g'), '[hidden]');
+
 /** A short public name of a key, for lists and logs. */
 export const makeKeyId = (): string => `k_${randomBytes(6).toString('hex')}`;
 

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { listing } from '../support/builders.ts';
 import { type Ended, environment, PLAT, type Place, place } from './run.ts';
-import { ANY_PORT } from './serving.ts';
+import { ANY_PORT, addressesOf, lineWith } from './serving.ts';
 
 const STORE = ['--store', 'm.db'];
 const FULL = 'stdout cannot be written: ENOSPC: no space left on device, write';
@@ -149,4 +149,21 @@ test('a demo whose tokens cannot be written ends, and they are revoked', { skip:
     keys.map(({ revokedAt }) => typeof revokedAt),
     Array(4).fill('string'),
   );
+});
+
+test('a token that a client puts into a path is not logged', async (t) => {
+  const at = place(t);
+  await filled(at);
+  const token = (await at.done([...create, '--kind', 'api'])).trim();
+  const service = at.start(['serve', ...STORE, ...ANY_PORT, '--log-level', 'debug']);
+  const { api } = await addressesOf(service);
+  const headers = { authorization: `Bearer ${token}` };
+  for (const [path, logged] of [
+    [`/v1/listings/${token}`, '/v1/listings/[hidden]'],
+    [`/Reso/OData/Property(%27${token}%27)`, '/Reso/OData/Property(%27[hidden]%27)'],
+  ] as const) {
+    const line = lineWith(service, '"msg":"request"');
+    assert.equal((await fetch(`${api}${path}`, { headers })).status, 404);
+    assert.equal(JSON.parse(await line).path, logged);
+  }
 });

@@ -3,6 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { type Logger, pino } from 'pino';
+import { withoutTokens } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
 import { replicaSources } from '../../replica/checkpoint/checkpoint.ts';
 import { quarantinePage, replicaReport, sourceStatus } from '../../replica/status.ts';
@@ -165,12 +166,13 @@ function webhookDelivery(store: Store, log: Logger) {
   };
 }
 
-/** Logs JSON lines to stderr. Tokens are redacted. */
+/** Logs JSON lines to stderr. Tokens are redacted, also those that a client has put into a path. */
 function makeLog(level: string): Logger {
+  const stream = logStream(pino.destination);
   const redact = { paths: ['*.authorization', 'authorization', '*.token', 'token'], censor: '[hidden]' };
   return pino(
     { level, redact, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
-    logStream(pino.destination),
+    { write: (line) => stream.write(withoutTokens(line)) },
   );
 }
 
