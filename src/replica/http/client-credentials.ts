@@ -10,7 +10,13 @@ import { SourceClient, type SourceResponse } from './client.ts';
 import { isPrivateHost } from './egress-policy.ts';
 import { AuxiliaryFailure, failureOf, RequestFailure } from './failure.ts';
 import { UNLIMITED } from './rate-budget.ts';
-import { isSendable, type RequestContext, type TokenSource } from './token-source.ts';
+import {
+  formEncoded,
+  isSendable,
+  type RequestContext,
+  type TokenSource,
+  withoutSecret,
+} from './token-source.ts';
 
 /** How the client authenticates itself (RFC 6749, 2.3.1): in the header Authorization, or in the body of the request. */
 type Authentication = 'basic' | 'post';
@@ -231,9 +237,7 @@ class IssuedTokens implements TokenSource {
 
   /** A text from the server, which may repeat what it was sent. */
   #withoutSecret(text: string, secret: string): string {
-    const basic = basicOf(this.#credentials.clientId, secret);
-    const forms = [basic, secret, formEncoded(secret), encodeURIComponent(secret)];
-    return forms.reduce((shown, form) => (form === '' ? shown : shown.replaceAll(form, '[hidden]')), text);
+    return withoutSecret(text.replaceAll(basicOf(this.#credentials.clientId, secret), '[hidden]'), secret);
   }
 
   get #what(): string {
@@ -263,9 +267,6 @@ const isOfAuthentication = (error: unknown): error is RequestFailure =>
   error instanceof RequestFailure &&
   [400, 401, 403].includes(error.status ?? 0) &&
   !AUTHENTICATED.has(error.code);
-
-/** A text in the encoding of forms, which the parts of the header Authorization have as well (RFC 6749, 2.3.1). */
-const formEncoded = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1);
 
 const basicOf = (clientId: string, secret: string): string =>
   Buffer.from(`${formEncoded(clientId)}:${formEncoded(secret)}`).toString('base64');

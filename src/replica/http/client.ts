@@ -10,7 +10,7 @@ import { asFailure, failureOf, isDirectFailure, isUnreachable, RequestFailure, s
 import type { Allowance } from './rate-budget.ts';
 import { blockedUntil, LONGEST_BLOCK, throttledUntil } from './rate-limit-headers.ts';
 import { waitAfter, withRetries } from './retry.ts';
-import type { RequestContext, TokenSource } from './token-source.ts';
+import { type RequestContext, type TokenSource, withoutSecret } from './token-source.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
 export interface ClientOptions extends RequestContext {
@@ -175,7 +175,7 @@ export class SourceClient {
       if (isSuccess(response)) return take(response, address);
       // A server may repeat what it was sent.
       const given = await this.#readWhole(response);
-      const text = token ? given.replaceAll(token, '[hidden]') : given;
+      const text = withoutSecret(given, token ?? '');
       if (token !== undefined && isTokenRejected(response)) {
         if (isRenewed) tokens?.noteUseless(token);
         else {

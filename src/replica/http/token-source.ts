@@ -36,6 +36,16 @@ export interface TokenSource {
   noteUseless(token: string): void;
 }
 
+/** A text in the encoding of forms, which the parts of the header Authorization have as well (RFC 6749, 2.3.1). */
+export const formEncoded = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1);
+
+/** A text from a server, which may repeat what it was sent, also in a URL, without a secret. */
+export const withoutSecret = (text: string, secret: string): string =>
+  [secret, formEncoded(secret), encodeURIComponent(secret)].reduce(
+    (shown, form) => (form === '' ? shown : shown.replaceAll(form, '[hidden]')),
+    text,
+  );
+
 /** A token that never changes. */
 const fixedToken = (token: string): TokenSource => ({
   identity: token,

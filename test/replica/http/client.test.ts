@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { mayPassIfSmaller } from '../../../src/replica/http/failure.ts';
 import { sharedAllowance } from '../../../src/replica/http/rate-budget.ts';
+import { tokenSourceOf } from '../../../src/replica/http/token-source.ts';
 import { readJson } from '../../../src/replica/source/response.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld } from '../../support/world.ts';
@@ -162,6 +163,14 @@ for (const status of [400, 404, 410, 414, 501]) {
     assert.equal(server.seen.length, 1);
   });
 }
+
+test('a server may repeat the token, also in a URL: no message contains it', async (t) => {
+  const token = 'a+b/c d==';
+  const echoed = [token, encodeURIComponent(token), new URLSearchParams({ token }).toString()];
+  const server = await listen(t, () => json({ error: { message: echoed.join(' ') } }, { status: 400 }));
+  const { client } = clientOf(t, server.origin, { tokens: tokenSourceOf(token) });
+  await assert.rejects(client.get('x', readJson), { message: '400: [hidden] [hidden] token=[hidden]' });
+});
 
 test('the circuit breaker: after 40 failures in a row nothing is retried', async (t) => {
   const server = await listen(t, () => busy());
