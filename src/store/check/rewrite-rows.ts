@@ -12,7 +12,6 @@ import type { StoreModel } from '../../compile/model.ts';
 import { URL_MARK } from '../../compile/text/members.ts';
 import { textColumns } from '../../compile/text/text-columns.ts';
 import type { Field, FieldValue, FieldValues, Resource } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
 import { hashOfStoredContent, isFormerHash } from '../../records/content-hash.ts';
 import {
   COUNTED_RESOURCE,
@@ -22,11 +21,9 @@ import {
 } from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import { isAssignedTimestamp } from '../../records/timestamps.ts';
-import { chunked } from '../../shared/chunked.ts';
 import { isObject, tryParseJson } from '../../shared/json.ts';
 import { storedRows } from '../rows/stored-rows.ts';
 import type { Row } from '../session.ts';
-import type { BatchWriter } from '../write/batches.ts';
 import { derivedCounts } from '../write/prepare.ts';
 import {
   entryOfValue,
@@ -34,7 +31,6 @@ import {
   publishedEntries,
   publishedHash,
 } from '../write/publish-dictionary.ts';
-import { WRITE_LIMITS } from '../write/time-limits.ts';
 import type { CheckSession } from './checks.ts';
 import {
   hasOneOfKeys,
@@ -404,46 +400,3 @@ function fieldValue(field: Field | undefined, value: unknown): FieldValue | unde
 }
 
 const JSON_TYPES = { text: 'string', number: 'number', boolean: 'boolean' } as const;
-
-/** The maximum number of rows that one transaction rewrites. */
-const AT_ONCE = 200;
-
-/** The outcome of a rewrite of any number of rows. */
-interface Rewritten {
-  readonly model: StoreModel;
-  /** Keys of records that must be fetched from their source again. */
-  readonly unsure: readonly string[];
-}
-
-/** Rewrites any number of rows, in transactions of bounded size. */
-export async function rewriteInBatches(
-  writer: BatchWriter,
-  current: StoreModel,
-  resource: string,
-  keys: readonly string[],
-): Promise<Rewritten> {
-  let model = current;
-  const unsure: string[] = [];
-  const waiting = [...chunked(keys, AT_ONCE)];
-  for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
-    const some = batch;
-    const allowed = { ahead: 0, longest: WRITE_LIMITS.usual };
-    const attempt = await writer.attempt(model, (work) => work.rewrite(resource, some), null, allowed);
-    switch (attempt.kind) {
-      case 'done':
-        unsure.push(...attempt.result);
-        break;
-      case 'outdated':
-        model = await writer.readModel();
-        waiting.unshift(batch);
-        break;
-      case 'too-long': {
-        if (batch.length < 2) throw platError('failed', { reason: `Rewriting ${batch[0]} takes too long.` });
-        const middle = Math.ceil(batch.length / 2);
-        waiting.unshift(batch.slice(0, middle), batch.slice(middle));
-        break;
-      }
-    }
-  }
-  return { model, unsure };
-}
