@@ -4,6 +4,7 @@ import { platError } from '../../errors/index.ts';
 import { filledError } from '../../records/parse-record.ts';
 import { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { AcquiredSource } from '../checkpoint/lease.ts';
+import { readNoteIfValid } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
 import { PageSize } from '../copy/page-size.ts';
 import { makeStoredPending } from '../copy/pending-fetches.ts';
@@ -20,7 +21,7 @@ import { MediaFolder } from '../media/media-folder.ts';
 import { discoverNative } from '../source/native/discover.ts';
 import { discoverReso } from '../source/reso/discover.ts';
 import type { Discovered } from '../source/response.ts';
-import { describeCapabilities, resourcesIn, type Source } from '../source/source.ts';
+import { type Capabilities, describeCapabilities, resourcesIn, type Source } from '../source/source.ts';
 import { compareFingerprint, confirmClock } from './cycle.ts';
 import { assertNewFeed, explainFirstContact, identityToStore } from './first-contact.ts';
 import {
@@ -110,11 +111,12 @@ function clientOf(
   });
 }
 
-/** Determines what the source can do. */
+/** Determines what the source can do. @param known its capabilities according to an earlier run */
 async function discover(
   options: ContactOptions,
   dictionary: Dictionary,
   client: SourceClient,
+  known?: Capabilities,
 ): Promise<Discovered> {
   const { windowField, filter, assumeUtc = false, customFields = false } = options;
   const { resources = DEFAULT_RESOURCES } = options;
@@ -131,6 +133,7 @@ async function discover(
   return options.interface === 'reso'
     ? discoverReso({
         ...common,
+        known,
         pollEvery: options.pollEvery,
         pollPace: shortestPollInterval(options.limits ?? {}),
       })
@@ -154,8 +157,10 @@ function mustBeCopyable(resources: readonly string[], dictionary: Dictionary): v
 /** Like `discover`, for the source of a copy in a store. */
 async function rediscover(options: SessionOptions): Promise<Source> {
   const { dictionary } = await options.store.model();
-  const client = clientOf(options, options.store.checkpoints);
-  return (await discover(options, dictionary, client))(client);
+  const { checkpoints } = options.store;
+  const client = clientOf(options, checkpoints);
+  const known = readNoteIfValid(await checkpoints.state(sourceName(options)), 'capabilities');
+  return (await discover(options, dictionary, client, known))(client);
 }
 
 /** Determines the capabilities of a source at the first contact, when its address may be wrong, unless that has just been done. */
@@ -324,7 +329,7 @@ export async function querySource<T>(
   try {
     const { dictionary } = await store.model();
     const client = clientOf(session, store.checkpoints, SHORT_BACKOFF);
-    const feed = (await discover(session, dictionary, client))(client);
+    const feed = (await discover(session, dictionary, client, known))(client);
     const sizeOf = (): PageSize => size;
     return await work({ name, feed, store, checkpoint, environment, settings, report, signal, sizeOf });
   } finally {

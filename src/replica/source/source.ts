@@ -4,7 +4,7 @@
  */
 import type { Resource } from '../../dictionary/index.ts';
 import type { JsonObject } from '../../shared/json.ts';
-import { flag, kinds, listOf, number, object, oneOf, optional, type Shaped, text } from '../shape.ts';
+import { flag, kinds, listOf, mapOf, number, object, oneOf, optional, type Shaped, text } from '../shape.ts';
 
 /** Members and offices as the native interface returns them: in one collection, paged by offset. */
 export const ACCOUNTS = 'accounts';
@@ -132,6 +132,13 @@ export function isForeign({ fields, fieldAliases }: Resource, name: string): boo
   return field === undefined ? !fieldAliases.has(name) : field.custom !== undefined;
 }
 
+/**
+ * Two keys that followed each other when a source was found to sort and filter by key, and when that was, in milliseconds since 1970
+ * on the consumer's clock.
+ */
+const KEY_PROOF = object({ at: number, after: text, next: text });
+export type KeyProof = Shaped<typeof KEY_PROOF>;
+
 /** The capabilities of a source, which are determined when it is opened. */
 export const CAPABILITIES = object({
   interface: oneOf('reso', 'native'),
@@ -151,6 +158,8 @@ export const CAPABILITIES = object({
   keyed: optional(listOf(text)),
   /** Those of them whose windows can be read in the order of keys as well. */
   keyedWindows: optional(listOf(text)),
+  /** The proof for each of `keyed`, and the address and options for which they hold: later runs need not repeat all requests. */
+  proofs: optional(object({ of: text, keys: mapOf(KEY_PROOF) })),
   /** Whether it returns no next links, and ignores or rejects `$skip`. */
   lacksOffsets: optional(flag),
   /** The same for windows: some sources ignore `$top` and `$skip` in a request with a filter. */

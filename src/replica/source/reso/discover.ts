@@ -24,7 +24,7 @@ import {
   readPlatHeaders,
   type SourceFacts,
 } from '../response.ts';
-import type { Capabilities } from '../source.ts';
+import type { Capabilities, KeyProof } from '../source.ts';
 import type { TopMeans } from './collections.ts';
 import { nextLinkOf, readListPage } from './lists.ts';
 import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';
@@ -46,6 +46,8 @@ interface DiscoverResoOptions extends DiscoveryOptions {
   readonly pollEvery: number | undefined;
   /** The minimum interval, in milliseconds, because of the limits of the token. */
   readonly pollPace: number;
+  /** The capabilities of the source according to an earlier run. */
+  readonly known: Capabilities | undefined;
 }
 
 /**
@@ -100,11 +102,19 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
   const keyed: string[] = [];
   const keyedWindows: string[] = [];
   const takesKeys: string[] = [];
+  const proofs: Record<string, KeyProof> = {};
+  const { revision } = fingerprintsOf(found);
+  const provenFor = JSON.stringify([root, options.filter, windowField, revision]);
+  const proven = options.known?.proofs?.of === provenFor ? options.known : undefined;
   const windowOf = (name: string) => windowCondition(allTimes(windowFieldOf(name), client.clock.now()));
   for (const name of known) {
     const { key: of = key } = dictionary.resources.get(name) ?? {};
     const list = { client, collection: `${root}${name}`, key: of, filter: options.filter };
-    const works = probe.pagesByLink ? NO_ORDER : await orderByKey(list, hasNumericKeys, windowOf(name));
+    const works = probe.pagesByLink
+      ? NO_ORDER
+      : ((await orderProvenBefore(list, hasNumericKeys, name, proven)) ??
+        (await orderByKey(list, hasNumericKeys, windowOf(name))));
+    if (works.proof !== undefined) proofs[name] = works.proof;
     if (works.walks) keyed.push(name);
     if (works.windows) keyedWindows.push(name);
     const needsKeys = options.filter !== undefined && !works.walks && !probe.isPlat;
@@ -133,6 +143,7 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
     pagesByLink: probe.pagesByLink,
     keyed,
     keyedWindows,
+    proofs: { of: provenFor, keys: proofs },
     lacksOffsets,
     lacksOffsetsInWindows,
     filter: options.filter,
@@ -330,9 +341,31 @@ const allTimes = (field: string, now: number) =>
   }) as const;
 
 /** What a source can do in the order of keys. */
-type KeyOrder = Readonly<Record<'walks' | 'windows', boolean>>;
+interface KeyOrder {
+  readonly walks: boolean;
+  readonly windows: boolean;
+  readonly proof?: KeyProof | undefined;
+}
 
 const NO_ORDER: KeyOrder = { walks: false, windows: false };
+
+/** What a source could do in the order of keys a day ago at most, if the next key after one of them is still the same. */
+async function orderProvenBefore(
+  list: KeyList,
+  hasNumericKeys: boolean,
+  name: string,
+  proven: Capabilities | undefined,
+): Promise<KeyOrder | undefined> {
+  const { client, key } = list;
+  const now = client.clock.now();
+  const proof = proven?.proofs?.keys[name];
+  if (proof === undefined || proof.at > now || now - proof.at >= DAY) return undefined;
+  const after = `${key} gt ${literalOf(proof.after, hasNumericKeys)}`;
+  const other = newCondition(key, now, hasNumericKeys);
+  const [next] = (await keysAt(list, [`$top=${SORTED_RECORDS}`, `$orderby=${key}`], other, after)) ?? [];
+  if (next !== proof.next) return undefined;
+  return { walks: true, windows: proven?.keyedWindows?.includes(name) === true, proof };
+}
 
 /**
  * Whether a source sorts records by their keys, and filters them by keys in the same order, so that a walk can continue after the
@@ -364,7 +397,10 @@ async function orderByKey(
   const last = (await keysAt(list, [top, `$orderby=${key} desc`]))?.toReversed();
   if (last === undefined || first[0] === last.at(-1)) return NO_ORDER;
   const walks = (await continues(first, { mayGoOn: true })) && (await continues(last, { mayGoOn: false }));
-  return { walks, windows: walks && (await continues(first, { mayGoOn: true, within: window })) };
+  const [after, next] = first.slice((first.length - 1) >> 1);
+  if (!walks || after === undefined || next === undefined) return NO_ORDER;
+  const windows = await continues(first, { mayGoOn: true, within: window });
+  return { walks, windows, proof: { at: client.clock.now(), after, next } };
 }
 
 /**

@@ -117,6 +117,38 @@ test('a source that keeps the list of each filter: a sweep deletes no record tha
   assert.deepEqual(await replica.keys('Property'), expected);
 });
 
+test('what a run has learned about the order of keys is checked with one request by the next ones, for a day', async (t) => {
+  const { server, replica, clock, list } = await scene(t, { links: 'offset' });
+  let before = 0;
+  const probes = async (step: 'update' | 'verify' = 'update'): Promise<number> => {
+    clock.advance(60_000);
+    await (step === 'verify' ? replica.verify() : replica.replicate({ step }));
+    const asked = server.seen.filter(({ query }) => query.get('$top') === '20' && query.has('$orderby'));
+    const count = asked.length - before;
+    before = asked.length;
+    return count;
+  };
+  await replica.replicate({ step: 'initial' });
+  before = 5;
+  assert.deepEqual([await probes(), await probes('verify'), await probes()], [1, 1, 1]);
+  take(list, keyOf(11));
+  assert.equal(await probes(), 6, 'the key that followed another one is gone');
+  assert.equal(await probes(), 1);
+  clock.advance(86_400_000);
+  assert.equal(await probes(), 5, 'a day later');
+  server.traits.metadata = metadataOf({ ListPrice: 'Edm.Decimal' });
+  assert.equal(await probes(), 5, 'the source shows something else');
+  assert.equal(await probes(), 1);
+  server.traits.sorts = false;
+  await replica.replicate({ step: 'purge' });
+  const offset = 'pages by offset, so sweeps are repeated until two agree';
+  assert.ok((await replica.status()).abilities.includes(offset));
+  assert.deepEqual(
+    await replica.keys('Property'),
+    keysUpTo(150).filter((key) => key !== keyOf(11)),
+  );
+});
+
 test('a source that limits $skip is copied, and verified, in the order of keys', async (t) => {
   const { server, replica } = await scene(t, { links: 'offset', skips: 80 });
   assert.equal(await replica.replicate(), 'done');
