@@ -1,3 +1,4 @@
+/** Reads and writes `plat.config.json`. */
 import {
   accessSync,
   chmodSync,

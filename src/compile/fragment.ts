@@ -1,8 +1,8 @@
-import { chunked } from '../shared/chunked.ts';
 /**
  * Composes SQL without ever mixing in a value: text comes from this source code, names come from the dictionary, and
  * values are bound.
  */
+import { chunked } from '../shared/chunked.ts';
 
 export type BoundValue = string | number | boolean | null;
 

@@ -1,3 +1,4 @@
+/** What is unreadable in a store, and how it is reported. */
 import { messageOf } from '../shared/error-code.ts';
 
 /** Reports unreadable data about the store itself. The message omits the store's name, which the caller adds. */

@@ -1,3 +1,4 @@
+/** Notices that a server no longer responds on a connection, which no error reports. */
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { settlesWithin } from './settles-within.ts';

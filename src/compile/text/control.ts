@@ -1,3 +1,7 @@
+/**
+ * The control information of `odata.metadata=full`: the address of a record and the types of its values (OData JSON
+ * format 4.01, 3.1.2 and 4.6). It is the same for all records of a type except for the key.
+ */
 import { EDM_NAMESPACE, statedType } from '../../dictionary/csdl/document.ts';
 import type { Field, Resource } from '../../dictionary/index.ts';
 import type { Computed } from '../../query/request.ts';
@@ -6,11 +10,6 @@ import type { Dialect } from '../dialect.ts';
 import { bind, column, constantText, type Sql, sql } from '../fragment.ts';
 import type { ResoShape } from '../read.ts';
 import type { TextSource } from './source.ts';
-
-/**
- * The control information of `odata.metadata=full`: the address of a record and the types of its values (OData JSON
- * format 4.01, 3.1.2 and 4.6). It is the same for all records of a type except for the key.
- */
 
 /** Stands in place of a record's key in texts that are composed once. No key in a URL contains it. */
 const KEY_MARK = '<key>';

@@ -1,3 +1,4 @@
+/** Children that were stored before the record that they belong to. */
 import { hashOfStoredContent } from '../../records/content-hash.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
 import { isAbsent } from '../../records/parsed-record.ts';

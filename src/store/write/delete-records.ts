@@ -1,3 +1,4 @@
+/** Deletions of records, which also delete their children. */
 import type { StoredRow } from '../../records/rows.ts';
 import { emptyTally, type Tally, type WriteReport } from './report.ts';
 import { mergeTouchedParents, restampParents, touchedBy } from './restamp-parents.ts';

@@ -1,3 +1,4 @@
+/** What is done with a record before the write lock is acquired. */
 import { isStored, type StoreModel } from '../../compile/model.ts';
 import {
   CHILD_COUNTS,
