@@ -69,7 +69,7 @@ test('a record without a key is quarantined, and does not keep a purge from dele
   await replica.replicate({ step: 'initial' });
   // No window has this record, so the first purge is the first to learn of it.
   const nameless = { ListingKey: null, ModificationTimestamp: '2020-01-01T00:00:00Z' };
-  list.unshift(nameless);
+  list.unshift(nameless, { ...nameless });
   list.pop();
   const purge = async () => [
     await replica.replicate({ step: 'purge' }),
@@ -78,11 +78,13 @@ test('a record without a key is quarantined, and does not keep a purge from dele
   ];
   const reason = 'ListingKey is null, which is not a key';
   assert.deepEqual(await purge(), ['unsure', 12, reason]);
+  assert.equal(replica.reported('quarantined').length, 1, 'both rows look the same');
   // From now on, the row is known to be of that record.
   assert.deepEqual(await purge(), ['done', 11, reason]);
   list.pop();
   assert.deepEqual(await purge(), ['done', 10, reason]);
   Object.assign(nameless, { ListingKey: keyOf(77), StandardStatus: 'Active' });
+  list.splice(1, 1);
   assert.deepEqual(await purge(), ['done', 11]);
 });
 

@@ -128,10 +128,12 @@ const namelessEntries = ({ checkpoint }: Pick<Copy, 'checkpoint'>, resource: str
  * The entries of a page's rows without a key, unless their records are in the quarantine already. A download or a window has
  * received them with all of their fields.
  */
-const newNamelessEntries = (copy: Copy, page: SweptPage): QuarantineEntry[] =>
-  namelessRows(page)
-    .filter(({ resource }) => namelessEntries(copy, resource).length === 0)
-    .map(({ resource, payload, reason }) => ({ resource, key: nameOfPayload(payload), payload, reason }));
+function newNamelessEntries(copy: Copy, page: SweptPage): readonly QuarantineEntry[] {
+  const fresh = namelessRows(page).filter(({ resource }) => namelessEntries(copy, resource).length === 0);
+  // All rows with null look the same, and are one entry.
+  const named = new Map(fresh.map((row) => [nameOfPayload(row.payload), row]));
+  return [...named].map(([key, { resource, payload, reason }]) => ({ resource, key, payload, reason }));
+}
 
 /** Marks the keys of a page, and makes the records that are not stored pending. */
 async function storeSweptPage(copy: Copy, page: SweptPage, change: CopyChange): Promise<void> {
