@@ -24,22 +24,14 @@ import {
   readPlatHeaders,
   type SourceFacts,
 } from '../response.ts';
-import type { Capabilities, KeyProof } from '../source.ts';
+import type { Capabilities } from '../source.ts';
 import type { TopMeans } from './collections.ts';
 import { nextLinkOf, readListPage } from './lists.ts';
 import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';
 import { isOffsetToken, offsetOfLink } from './offsets.ts';
+import { ATTEMPTS, probeOrders } from './probe-orders.ts';
 import { resoSource } from './reso-source.ts';
-import {
-  type ChildAddress,
-  childAddress,
-  filterBy,
-  literalOf,
-  newCondition,
-  recordAddress,
-  windowCondition,
-  withOptions,
-} from './urls.ts';
+import { type ChildAddress, childAddress, filterBy, literalOf, recordAddress, withOptions } from './urls.ts';
 
 interface DiscoverResoOptions extends DiscoveryOptions {
   /** Milliseconds between two requests for new entity events or deltas. */
@@ -98,36 +90,14 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
   // Not every resource of a source need have the source's own timestamp.
   const windowFieldOf = (name: string): string =>
     typeOf(metadata, name)?.properties.has(windowField) === false ? 'ModificationTimestamp' : windowField;
-  const hasNumericKeys = access.hasNumericKeys === true;
-  const keyed: string[] = [];
-  const keyedWindows: string[] = [];
-  const takesKeys: string[] = [];
-  const proofs: Record<string, KeyProof> = {};
   const { revision } = fingerprintsOf(found);
-  const provenFor = JSON.stringify([root, options.filter, windowField, revision]);
-  const proven = options.known?.proofs?.of === provenFor ? options.known : undefined;
-  const windowOf = (name: string) => windowCondition(allTimes(windowFieldOf(name), client.clock.now()));
-  for (const name of known) {
-    const { key: of = key } = dictionary.resources.get(name) ?? {};
-    const list = { client, collection: `${root}${name}`, key: of, filter: options.filter };
-    const works = probe.pagesByLink
-      ? NO_ORDER
-      : ((await orderProvenBefore(list, hasNumericKeys, name, proven)) ??
-        (await orderByKey(list, hasNumericKeys, windowOf(name))));
-    if (works.proof !== undefined) proofs[name] = works.proof;
-    if (works.walks) keyed.push(name);
-    if (works.windows) keyedWindows.push(name);
-    const needsKeys = options.filter !== undefined && !works.walks && !probe.isPlat;
-    if (needsKeys && (await filtersByKey(list, hasNumericKeys))) takesKeys.push(name);
-  }
-  const offsets = { client, collection, key, filter: options.filter };
-  const mayLackOffsets = probe.topMeans === 'offset';
-  const lacksOffsets = mayLackOffsets && keyed.length < known.length && (await ignoresOffsets(offsets));
-  const lacksOffsetsInWindows =
-    mayLackOffsets &&
-    !lacksOffsets &&
-    keyedWindows.length < known.length &&
-    (await ignoresOffsets(offsets, windowOf(first)));
+  const orders = await probeOrders(options, {
+    ...probe,
+    resources: known,
+    hasNumericKeys: access.hasNumericKeys === true,
+    windowFieldOf,
+    provenFor: JSON.stringify([root, options.filter, windowField, revision]),
+  });
   const isExpanded = expansions.length > 0 && !('childrenAt' in access);
   const unasked =
     hasChildren && !probe.isPlat && !isExpanded && access.childrenAt === undefined
@@ -141,13 +111,8 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
     unasked: unasked.length > 0,
     windowField,
     pagesByLink: probe.pagesByLink,
-    keyed,
-    keyedWindows,
-    proofs: { of: provenFor, keys: proofs },
-    lacksOffsets,
-    lacksOffsetsInWindows,
+    ...orders,
     filter: options.filter,
-    takesKeys,
     assumesUtc: options.assumeUtc,
     counts: probe.counts,
     asksForMany: probe.isPlat,
@@ -165,17 +130,22 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
       topMeans: probe.topMeans,
       discovered: fingerprintsOf(factsUnder(options, found)),
       shown: async () => fingerprintsOf(factsUnder(options, await readMetadata(client, root))),
-      pollEvery: metadata?.entitySets.has('EntityEvent')
-        ? Math.max(options.pollPace, options.pollEvery ?? (probe.isPlat ? PLAT_POLL_INTERVAL : POLL_INTERVAL))
-        : undefined,
-      deltasEvery: (collections) =>
-        Math.max(
-          options.pollPace * collections,
-          options.pollEvery ??
-            (probe.isPlat ? Math.max(PLAT_POLL_INTERVAL, PLAT_DELTA_INTERVAL * collections) : POLL_INTERVAL),
-        ),
+      pollEvery: metadata?.entitySets.has('EntityEvent') ? eventsEvery(options, probe.isPlat) : undefined,
+      deltasEvery: (collections) => deltasEvery(options, probe.isPlat, collections),
       windowField: windowFieldOf,
     });
+}
+
+const eventsEvery = ({ pollPace, pollEvery }: DiscoverResoOptions, isPlat: boolean): number =>
+  Math.max(pollPace, pollEvery ?? (isPlat ? PLAT_POLL_INTERVAL : POLL_INTERVAL));
+
+function deltasEvery(
+  { pollPace, pollEvery }: DiscoverResoOptions,
+  isPlat: boolean,
+  collections: number,
+): number {
+  const usual = isPlat ? Math.max(PLAT_POLL_INTERVAL, PLAT_DELTA_INTERVAL * collections) : POLL_INTERVAL;
+  return Math.max(pollPace * collections, pollEvery ?? usual);
 }
 
 /**
@@ -279,128 +249,6 @@ async function probeCollection(
   if (further?.link === undefined && !isPlat)
     return { isPlat, counts, topMeans: 'offset', pagesByLink: false };
   return { isPlat, counts, topMeans: 'total', pagesByLink: further?.isByOffset !== true };
-}
-
-type KeyList = Pick<ProbeOptions, 'client' | 'collection' | 'key' | 'filter'>;
-
-/**
- * The keys of a list, which are requested alone if the server supports it; undefined if it does not support the request, or fails at
- * it.
- * @param conditions in addition to the filter of the copy
- */
-async function keysAt(
-  { client, collection, key, filter }: KeyList,
-  options: readonly string[],
-  ...conditions: readonly (string | undefined)[]
-): Promise<readonly (string | undefined)[] | undefined> {
-  const read = (answer: SourceResponse) =>
-    readListPage(answer).values.map((value) => (isObject(value) ? keyFromValue(value[key]) : undefined));
-  for (const select of [[`$select=${key}`], []]) {
-    const [top = '', ...others] = options;
-    const url = withOptions(collection, [top, ...filterBy(filter, ...conditions), ...select, ...others]);
-    try {
-      return await client.get(url, read, { attempts: ATTEMPTS });
-    } catch (error) {
-      if (!isDirectFailure(error) || error.kind === 'stopped' || error.status === 401) throw error;
-      if (!isUnsupported(error)) return undefined;
-    }
-  }
-  return undefined;
-}
-
-/** Whether a server without next links ignores or rejects `$skip`; false if nothing shows it. */
-async function ignoresOffsets(list: KeyList, window?: string): Promise<boolean> {
-  const [first] = (await keysAt(list, ['$top=1'], window)) ?? [];
-  if (first === undefined) return false;
-  const [skipped] = (await keysAt(list, ['$top=1', '$skip=1'], window)) ?? [first];
-  return skipped === first;
-}
-
-/** Whether a list can be filtered by key in addition to the filter of the copy. */
-async function filtersByKey(list: KeyList, hasNumericKeys: boolean): Promise<boolean> {
-  const top = [`$top=${SORTED_RECORDS}`];
-  const among = await keysAt(list, top, newCondition(list.key, list.client.clock.now(), hasNumericKeys));
-  return among !== undefined && among.length === (await keysAt(list, top))?.length;
-}
-
-/** The number of keys with which the order of records is tested. */
-const SORTED_RECORDS = 20;
-
-const DAY = 86_400_000;
-
-/**
- * A window that has every record with a timestamp. It differs from time to time, as `newCondition` does.
- * @param now milliseconds since 1970
- */
-const allTimes = (field: string, now: number) =>
-  ({
-    kind: 'window',
-    field,
-    lower: `${new Date(now % DAY).toISOString().slice(0, 19)}Z`,
-    upper: '2100-01-01T00:00:00Z',
-  }) as const;
-
-/** What a source can do in the order of keys. */
-interface KeyOrder {
-  readonly walks: boolean;
-  readonly windows: boolean;
-  readonly proof?: KeyProof | undefined;
-}
-
-const NO_ORDER: KeyOrder = { walks: false, windows: false };
-
-/** What a source could do in the order of keys a day ago at most, if the next key after one of them is still the same. */
-async function orderProvenBefore(
-  list: KeyList,
-  hasNumericKeys: boolean,
-  name: string,
-  proven: Capabilities | undefined,
-): Promise<KeyOrder | undefined> {
-  const { client, key } = list;
-  const now = client.clock.now();
-  const proof = proven?.proofs?.keys[name];
-  if (proof === undefined || proof.at > now || now - proof.at >= DAY) return undefined;
-  const after = `${key} gt ${literalOf(proof.after, hasNumericKeys)}`;
-  const other = newCondition(key, now, hasNumericKeys);
-  const [next] = (await keysAt(list, [`$top=${SORTED_RECORDS}`, `$orderby=${key}`], other, after)) ?? [];
-  if (next !== proof.next) return undefined;
-  return { walks: true, windows: proven?.keyedWindows?.includes(name) === true, proof };
-}
-
-/**
- * Whether a source sorts records by their keys, and filters them by keys in the same order, so that a walk can continue after the
- * last key of a page instead of by offset, which misses rows and which many sources limit. The keys after the middle one of the
- * first page, and of the last one, have to be the rest of the page.
- * @param window the condition of a window that has every record: some servers ignore one of several conditions
- */
-async function orderByKey(
-  list: KeyList,
-  hasNumericKeys: boolean,
-  window: string | undefined,
-): Promise<KeyOrder> {
-  const { client, key } = list;
-  const top = `$top=${SORTED_RECORDS}`;
-  const continues = async (
-    keys: readonly (string | undefined)[],
-    { mayGoOn, within }: { readonly mayGoOn: boolean; readonly within?: string | undefined },
-  ): Promise<boolean> => {
-    const middle = (keys.length - 1) >> 1;
-    const expected = keys.slice(middle + 1);
-    const after = `${key} gt ${literalOf(keys[middle] ?? '', hasNumericKeys)}`;
-    const other = within ?? newCondition(key, client.clock.now(), hasNumericKeys);
-    const rest = await keysAt(list, [top, `$orderby=${key}`], other, after);
-    if (rest === undefined || (!mayGoOn && rest.length !== expected.length)) return false;
-    return expected.every((each, at) => each !== undefined && rest[at] === each);
-  };
-  const first = await keysAt(list, [top, `$orderby=${key}`]);
-  if (first === undefined || first.length < 2 || new Set(first).size < first.length) return NO_ORDER;
-  const last = (await keysAt(list, [top, `$orderby=${key} desc`]))?.toReversed();
-  if (last === undefined || first[0] === last.at(-1)) return NO_ORDER;
-  const walks = (await continues(first, { mayGoOn: true })) && (await continues(last, { mayGoOn: false }));
-  const [after, next] = first.slice((first.length - 1) >> 1);
-  if (!walks || after === undefined || next === undefined) return NO_ORDER;
-  const windows = await continues(first, { mayGoOn: true, within: window });
-  return { walks, windows, proof: { at: client.clock.now(), after, next } };
 }
 
 /**
@@ -522,8 +370,6 @@ type RecordAccess = Pick<Capabilities, 'isProbed' | 'hasNumericKeys' | 'byKey' |
 
 /** The number of records that are tried, because one may be deleted, broken, or without sub-resources. */
 const PROBED_RECORDS = 5;
-/** The number of attempts at a request that another request can replace. */
-const ATTEMPTS = 2;
 
 /** The query option for the filter of the copy, if there is one. */
 interface Conditioned {
