@@ -1,9 +1,10 @@
 /**
  * Caches blocks of complete records in key order, so that a second client that walks a collection gets its pages at almost no cost:
- * compressed blocks, which are joined to one gzip member per page, and the texts of records that were requested twice without gzip.
- * Both are in the text file of this process. Compressed blocks are in memory until they are written there, and also in a file that
- * processes share. All keys with the same view share the blocks. A block is used only if the sequence of changes, read in the same
- * snapshot as the rest of the page, shows that it is still valid. This module knows neither SQL nor HTTP.
+ * compressed blocks, which are joined to one gzip member per page, and the texts of records that were requested without gzip, once
+ * while the file has ample room, otherwise twice. Both are in the text file of this process. Compressed blocks are in memory until
+ * they are written there, and also in a file that processes share. All keys with the same view share the blocks. A block is used
+ * only if the sequence of changes, read in the same snapshot as the rest of the page, shows that it is still valid. This module
+ * knows neither SQL nor HTTP.
  */
 import { viewVersion } from '../../compile/blocks-plan.ts';
 import { isVisibilityCurrent, type StoreModel } from '../../compile/model.ts';
@@ -98,8 +99,8 @@ export class BlockCache {
 
   /**
    * The uncompressed page of a request, which the caller has to release; undefined if the texts of such pages are not cached, or if
-   * its records have not been requested before: to cache a text takes two thirds of the time of reading it, which pays only if it is
-   * requested again. The caller reports a page that it reads itself (`noteRead`).
+   * its records have not been requested before and the file has no room for such. The caller reports a page that it reads itself
+   * (`noteRead`).
    */
   async textPage(request: PageRequest, model: StoreModel, read: ReadOptions): Promise<Page | undefined> {
     const texts = this.#texts;
@@ -107,7 +108,7 @@ export class BlockCache {
     const stamp = viewVersion(model);
     for (let tries = 0; tries < TRIES; tries++) {
       const list = this.#listOf(request, 'text', model, stamp);
-      if (!list.requested.covers(beginOf(request.position))) return undefined;
+      if (!texts.hasRoomForFirst && !list.requested.covers(beginOf(request.position))) return undefined;
       // Start at the position of the file of compressed blocks, so that the blocks in it remain usable.
       if (this.#place.position === FROM_NOW) this.#place = this.#file?.place(stamp) ?? NOWHERE;
       const page = await this.#readTexts(request, list, stamp, { texts, read });

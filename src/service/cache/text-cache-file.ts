@@ -62,10 +62,15 @@ const FILLS: Readonly<Record<TextKind, { readonly kinds: readonly TextKind[]; re
   'compressed block': { kinds: ['block', 'compressed block'], part: 15 / 16 },
   response: { kinds: ['block', 'compressed block', 'response'], part: 1 },
 };
+/**
+ * The part of their room up to which blocks are added at the first request of their records. The rest is for records that are
+ * requested again, so that walks that nobody repeats leave room for them.
+ */
+const ONCE = 3 / 4;
 /** The maximum number of bytes of bodies that wait to be written. Texts of further bodies are not kept. */
 const MOST_WAITING = 24 * 1024 * 1024;
-/** The number of bytes that are written in one call: for larger pieces, Linux allocates memory several times as slowly. */
-const PIECE = 1024 * 1024;
+/** The number of bytes that are written in one call: for smaller and for larger pieces, Linux allocates memory more slowly. */
+const PIECE = 256 * 1024;
 /**
  * Milliseconds without a read after which a text may be evicted. If texts were evicted earlier, a walk over more texts than fit
  * would evict its own.
@@ -109,6 +114,11 @@ export class TextCacheFile {
     return (
       this.#options.now() - (this.#fullSince.get(kind) ?? Number.NEGATIVE_INFINITY) < FULL_RETRY_INTERVAL
     );
+  }
+
+  /** Whether there is room for blocks of records that have not been requested before. */
+  get hasRoomForFirst(): boolean {
+    return this.#used.block < this.limit * FILLS.block.part * ONCE;
   }
 
   /** Whether the file cannot be used. A file that failed is replaced once its last read or write has ended. */
