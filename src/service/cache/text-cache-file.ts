@@ -70,7 +70,7 @@ const ONCE = 3 / 4;
 /** The maximum number of bytes of bodies that wait to be written. Texts of further bodies are not kept. */
 const MOST_WAITING = 24 * 1024 * 1024;
 /** The number of bytes that are written in one call: for smaller and for larger pieces, Linux allocates memory more slowly. */
-const PIECE = 256 * 1024;
+const PIECE = 512 * 1024;
 /**
  * Milliseconds without a read after which a text may be evicted. If texts were evicted earlier, a walk over more texts than fit
  * would evict its own.

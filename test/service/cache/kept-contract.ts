@@ -228,7 +228,7 @@ export function keptContract(
         .filter((page) => page.form === form)
         .flatMap(({ parts }) => parts)
         .reduce<number>((sum, part) => sum + (typeof part === 'number' ? 0 : part.rows), 0);
-    /** The records read for each form. A page is requested twice without compression, so the first walk writes its texts. */
+    /** The records read for each form. */
     const readOf = async (): Promise<readonly number[]> => {
       const walked = await walk();
       return [read(walked), read(walked, 'text')];
