@@ -8,7 +8,7 @@ import { canonicalDate, canonicalTimestamp, fractionText } from '../dictionary/i
 import type { Search } from '../query/tree.ts';
 import { BoundedCache } from '../shared/bounded-cache.ts';
 import type { Deadline } from '../shared/deadline.ts';
-import { searchTest, wordsOf } from './search.ts';
+import { indexedWords, searchTest, wordsOf } from './search.ts';
 
 /** Thrown for a computed number that JSON cannot represent. */
 export const RANGE_MESSAGE = 'plat: a number of this statement leaves the range of numbers';
@@ -255,6 +255,7 @@ export const FUNCTIONS: Readonly<Record<string, (...values: Value[]) => Value>> 
   plat_lower: ofText((text) => text.toLowerCase()),
   plat_upper: ofText((text) => text.toUpperCase()),
   plat_words: ofText((text) => wordsOf(text).join(' ')),
+  plat_indexed: (texts, isMarked) => (typeof texts === 'string' ? indexedWords(texts, isMarked === 1) : null),
   plat_sha256: ofText((text) => hash('sha256', text, 'base64url')),
   plat_in_path: ofText(encodeURIComponent),
   plat_ends_with: endsWith,

@@ -16,6 +16,20 @@ const WORDS = new RegExp(`[${WORD_CHARACTERS}]+`, 'gu');
 /** The words of a text in lower case. Letters, marks and digits form words. */
 export const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(WORDS) ?? [];
 
+/**
+ * A word that no text has, which an index has for one record in `MARKED_IDS`. An engine that looks for a phrase in one go, as FTS5
+ * does, finds such a record at the latest after this number of records if it also looks for the mark.
+ */
+export const MARK = '§';
+/** A multiple of the number of rows after which a statement looks at the clock (`Dialect.deadline`). */
+export const MARKED_IDS = 16 * 61;
+
+/** What an index of words receives for a record: the words of its texts, separated by spaces, or the texts, if they are ASCII. */
+export function indexedWords(texts: string, isMarked: boolean): string {
+  const words = Buffer.byteLength(texts) === texts.length ? texts : wordsOf(texts).join(' ');
+  return isMarked ? `${words} ${MARK}` : words;
+}
+
 /** No text contains this separator, so a phrase cannot span two fields. */
 const SEPARATOR = '\u001f';
 const BETWEEN = bind(SEPARATOR);
@@ -83,9 +97,8 @@ export function searchConditions(
 
 /** A condition on the concatenated texts of a record, which are concatenated once, however often the condition names them. */
 function inTexts(context: Context, texts: readonly Sql[], condition: (texts: Sql) => Sql): Sql {
-  const chunks = [...chunked(texts, MOST_TEXTS).map(concatenated)];
   const alias = context.alias();
-  const rows = sql`WITH ${name(alias)}(texts) AS MATERIALIZED (SELECT ${concatenated(chunks)})`;
+  const rows = sql`WITH ${name(alias)}(texts) AS MATERIALIZED (SELECT ${joinTexts(texts, BETWEEN)})`;
   return sql`EXISTS (${rows} SELECT 1 FROM ${name(alias)} WHERE ${condition(column(alias, 'texts'))})`;
 }
 
@@ -115,7 +128,11 @@ function containsNone({ dialect }: Context, texts: Sql, words: readonly string[]
   );
 }
 
-const concatenated = (texts: readonly Sql[]): Sql => sql`concat_ws(${join([BETWEEN, ...texts], ', ')})`;
+/** Texts, some of which may be null, with a separator between them. */
+export function joinTexts(texts: readonly Sql[], separator: Sql): Sql {
+  const joined = (some: readonly Sql[]): Sql => sql`concat_ws(${join([separator, ...some], ', ')})`;
+  return joined([...chunked(texts, MOST_TEXTS).map(joined)]);
+}
 
 function candidateCondition(context: Context, layout: ResourceLayout, search: Search): Sql | undefined {
   const query = wordQuery(search);

@@ -1,10 +1,9 @@
 /** The index of words for `$search`, in SQLite's FTS5. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { WordQuery } from '../../compile/dialect.ts';
-import { bind, name, type Sql, sql } from '../../compile/fragment.ts';
+import { bind, column, name, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
-import { wordsOf } from '../../compile/search.ts';
-import { chunked } from '../../shared/chunked.ts';
+import { indexedWords, joinTexts, MARK, MARKED_IDS } from '../../compile/search.ts';
 import type { WordSource } from '../../store/check/word-faults.ts';
 import type { RecordTexts } from '../../store/session.ts';
 import type { Connection } from './connection.ts';
@@ -12,12 +11,13 @@ import type { Connection } from './connection.ts';
 /** Resources with a table of texts have many, long records, so their words are indexed (FTS5); others are scanned. */
 const isIndexed = (layout: ResourceLayout): boolean => !isOneTable(layout);
 
+const IS_MARKED = `r._id % ${MARKED_IDS} = 0`;
+
 const tableOf = (layout: ResourceLayout): string => `${layout.columnsTable}_words`;
 
 /**
- * Creates the index with the words of the stored records if it does not exist, and the trigger that removes the words of a deleted
- * record. (A table that is recreated loses the trigger.) The index stores no text: it receives words separated by spaces, or a
- * whole text in ASCII.
+ * Creates the index with the words of the stored records if it does not exist, marks one of an earlier version, and creates the trigger
+ * that removes the words of a deleted record. (A table that is recreated loses the trigger.)
  */
 export function ensureWordIndex(database: DatabaseSync, layout: ResourceLayout): void {
   if (!isIndexed(layout)) return;
@@ -26,37 +26,32 @@ export function ensureWordIndex(database: DatabaseSync, layout: ResourceLayout):
     database.exec(
       `CREATE VIRTUAL TABLE "${index}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii')`,
     );
-    const insert = database.prepare(`INSERT INTO "${index}"(rowid, words) VALUES (?, ?)`);
-    // One by one, since what a statement passes to a function stays in memory until it returns a row.
-    const records = database.prepare(
-      `SELECT r._id AS id, ${wordsOfRow(layout)} AS words FROM "${layout.columnsTable}" r`,
-    );
-    records.setReadBigInts(true);
-    for (const { id = null, words = null } of records.iterate()) insert.get(id, words);
-  }
+    fill(database, layout, 'TRUE');
+  } else if (
+    database.prepare(`SELECT 1 FROM "${index}" WHERE "${index}" MATCH ?`).get(`"${MARK}"`) === undefined
+  )
+    fill(database, layout, IS_MARKED);
   database.exec(`CREATE TRIGGER IF NOT EXISTS "${index}_gone" AFTER DELETE ON "${layout.textsTable}"
     BEGIN DELETE FROM "${index}" WHERE rowid = old._id; END`);
 }
 
-/** A function takes at most 127 arguments. */
-const MOST_TEXTS = 100;
-const joined = (texts: readonly string[]): string => `concat_ws(char(10), ${texts.join(', ')})`;
+/** Indexes records one by one, since what a statement passes to a function stays in memory until it returns a row. */
+function fill(database: DatabaseSync, layout: ResourceLayout, condition: string): void {
+  const insert = database.prepare(`INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words) VALUES (?, ?)`);
+  const records = database.prepare(`${wordsFrom(layout)} WHERE ${condition}`);
+  records.setReadBigInts(true);
+  for (const { id = null, words = null } of records.iterate()) insert.get(id, words);
+}
 
-/** The statement that indexes the words of records, from their columns under alias `r`. */
-const wordsFrom = (
-  layout: ResourceLayout,
-): string => `INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words)
-     SELECT r._id, ${wordsOfRow(layout)} FROM "${layout.columnsTable}" r`;
-
-/** The words of a record, from its columns under alias `r`. */
-const wordsOfRow = (layout: ResourceLayout): string => `plat_words(${textsOfRow(layout)})`;
+/** Selects the `id` of records and what the index receives as their `words`, from their columns under alias `r`. */
+const wordsFrom = (layout: ResourceLayout): string =>
+  `SELECT r._id AS id, plat_indexed(${textsOfRow(layout)}, ${IS_MARKED}) AS words FROM "${layout.columnsTable}" r`;
 
 /** The texts of a record, separated by line ends, from its columns under alias `r`. */
 function textsOfRow(layout: ResourceLayout): string {
-  const texts = typedFields(layout)
-    .filter(({ type }) => type.kind === 'string')
-    .map((field) => `r."${field.name}"`);
-  return joined(['r._key', ...chunked(texts, MOST_TEXTS).map(joined)]);
+  const fields = typedFields(layout).filter(({ type }) => type.kind === 'string');
+  const texts = ['_key', ...fields.map((field) => field.name)].map((each) => column('r', each));
+  return joinTexts(texts, sql`char(10)`).parts.join('');
 }
 
 /** The statements that find, and repair, records without an entry in the index and entries of the index without a record. */
@@ -73,7 +68,12 @@ export function wordIndex(
     find: sql`SELECT r._key AS key FROM ${records} r WHERE ${isMissing}
       UNION ALL SELECT concat('(id ', d.id, ')') FROM ${entries} d WHERE ${isStale}`,
     mend: [
-      { parts: [`${wordsFrom(layout)} WHERE `, ...isMissing.parts] },
+      {
+        parts: [
+          `INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words) ${wordsFrom(layout)} WHERE `,
+          ...isMissing.parts,
+        ],
+      },
       sql`DELETE FROM ${index} WHERE rowid IN (SELECT d.id FROM ${entries} d WHERE ${isStale})`,
     ],
   };
@@ -86,19 +86,21 @@ export function idsWithWords(layout: ResourceLayout, query: WordQuery): Sql | un
   return sql`SELECT rowid FROM ${table} WHERE ${table} MATCH ${bind(expression(query))} AND (rowid % 61 <> 0 OR plat_deadline())`;
 }
 
+/** The number of words of a phrase that the index compares; the texts decide about further ones. */
+const COMPARED_WORDS = 8;
+
 /** The query in FTS5 syntax. A word has only letters, marks and digits, so nothing needs escaping. */
 function expression(query: WordQuery): string {
   switch (query.kind) {
-    case 'phrase':
-      return `"${query.words.join(' ')}"`;
+    case 'phrase': {
+      const words = `"${query.words.slice(0, COMPARED_WORDS).join(' ')}"`;
+      return query.words.length === 1 ? words : `(${words} OR "${MARK}")`;
+    }
     case 'and':
     case 'or':
       return `(${query.terms.map(expression).join(` ${query.kind.toUpperCase()} `)})`;
   }
 }
-
-/** Whether the index finds the words of a text itself: in ASCII, it separates them as `wordsOf` does, and ignores their case. */
-const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;
 
 /** Writes the words of records, in the transaction that stores them. */
 export function indexWords(
@@ -116,7 +118,7 @@ export function indexWords(
     const joined = texts.join('\n');
     // Replacing words takes five times as long as reading the texts that contain them.
     if (isStored && stored.get(key, id)?.texts === joined) continue;
-    insert.get(id, isAscii(joined) ? joined : wordsOf(joined).join(' '));
+    insert.get(id, indexedWords(joined, id % MARKED_IDS === 0));
   }
 }
 
@@ -130,10 +132,10 @@ export function wordSourceOf({ database }: Connection, layout: ResourceLayout): 
   const resource = layout.resource.name;
   const given = database.prepare('SELECT next FROM plat_sequence WHERE resource = ?').get(resource);
   const records = database.prepare(
-    `SELECT r._id AS id, ${wordsOfRow(layout)} AS words FROM "${layout.columnsTable}" r`,
+    `SELECT r._id AS id, plat_words(${textsOfRow(layout)}) AS words FROM "${layout.columnsTable}" r`,
   );
   const entries = database.prepare(
-    `SELECT doc AS id, term AS word, "offset" AS place FROM temp."${index}_read"`,
+    `SELECT doc AS id, term AS word, "offset" AS place FROM temp."${index}_read" WHERE term <> '${MARK}'`,
   );
   for (const statement of [records, entries]) statement.setReadBigInts(true);
   const key = database.prepare(`SELECT _key FROM "${layout.textsTable}" WHERE _id = ?`);
