@@ -74,7 +74,10 @@ export async function respond(responder: Responder, received: Exchange, isOfSurf
     const own = hasEvents(reply) ? { standing: () => keyStatusOf(responder, received) } : {};
     return { ...reply, ...own, headers: { ...extra, ...reply.headers }, date: promised };
   } catch (error) {
-    return replyToError(responder, exchange, extra, error);
+    const reply = replyToError(responder, exchange, extra, error);
+    // A promise is a request to the store as well, and would be in vain after the same wait.
+    const isUnavailable = error instanceof PlatError && error.code === 'storeUnavailable';
+    return isUnavailable ? { ...reply, date: date.covered() } : reply;
   } finally {
     if (caller.kind === 'known') usage.addRequest(caller.key.id, use, options.clock.now());
   }

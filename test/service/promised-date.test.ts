@@ -1,6 +1,7 @@
 /** I2: a client begins its next window at the `Date` of a response, so no later timestamp may be before it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { platError } from '../../src/errors/index.ts';
 import { PromisedDate } from '../../src/service/reply/promised-date.ts';
 import { listing } from '../support/builders.ts';
 import { SECOND } from '../support/clock.ts';
@@ -63,6 +64,35 @@ test('a Date lags behind the clock while another process writes and no promise i
   assert.ok(date >= promised + MINUTE - SECOND);
   clock.advance(-MINUTE);
   assert.ok((await stamped()) >= date);
+});
+
+test('a 503 because the store does not respond does not wait for the store to promise its Date', async (t) => {
+  let isFrozen = false;
+  const unlessFrozen = <T>(result: () => Promise<T>, frozen: () => Promise<T>) =>
+    isFrozen ? frozen() : result();
+  const service = await startTestService(t, {
+    service: (store) => ({
+      store: {
+        ...store,
+        look: (hash) =>
+          unlessFrozen(
+            () => store.look(hash),
+            () => Promise.reject(platError('storeUnavailable', {}, { retryAfter: 5 })),
+          ),
+        horizon: () => unlessFrozen(store.horizon, () => new Promise(() => undefined)),
+      },
+    }),
+  });
+  const token = await service.key('replication');
+  const ask = () => service.get('replication', '/Reso/OData/Property?$top=1', { token });
+  const { status, headers } = await ask();
+  assert.equal(status, 200);
+  isFrozen = true;
+  service.clock.advance(MINUTE);
+  const refused = await ask();
+  assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '5']);
+  const later = Date.parse(String(refused.headers.date)) - Date.parse(String(headers.date));
+  assert.ok(later >= 0 && later <= SECOND, 'the Date is covered by the last promise');
 });
 
 test('a Date is never later than a valid promise, and waits only when it lags by more than a few seconds', async () => {

@@ -80,6 +80,12 @@ export class PromisedDate {
     return now;
   }
 
+  /** A date that the last promise covers, for a response that must not wait for the store; undefined if there is none. */
+  covered(): number | undefined {
+    const date = Math.min(this.#last, this.#standsUntil);
+    return date > 0 ? date : undefined;
+  }
+
   /** @returns whether the store responded */
   #renew(): Promise<boolean> {
     this.#renewing ??= this.#store
