@@ -135,7 +135,8 @@ async function* findRecordFaults(
   onProgress: OnProgress = () => undefined,
 ): AsyncIterable<Fault> {
   const { dictionary, stores } = await store.model();
-  const total = await store.countedRows();
+  // Without its own tables, a store cannot be read, which the check of each resource reports.
+  const total = await store.countedRows().catch(undefinedIfDamaged);
   let rows = 0;
   for (const resource of [...dictionary.resources.keys()].filter(stores)) {
     try {
@@ -155,6 +156,10 @@ async function* findRecordFaults(
       yield { place: 'file', kind: 'pages', what: [`not all of ${resource} can be read: ${error.message}`] };
     }
   }
+}
+
+function undefinedIfDamaged(error: unknown): undefined {
+  if (!isDamage(error)) throw error;
 }
 
 export const isDamage = (error: unknown): error is PlatError =>
