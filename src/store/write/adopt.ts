@@ -1,8 +1,10 @@
 /** Children that were stored before the record that they belong to. */
+import type { FieldValues } from '../../dictionary/index.ts';
 import { hashOfStoredContent } from '../../records/content-hash.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
 import { isAbsent } from '../../records/parsed-record.ts';
 import type { RowToPut } from '../../records/rows.ts';
+import type { Owner } from '../../records/settings.ts';
 import type { Tally } from './report.ts';
 import {
   type MutableRow,
@@ -42,11 +44,9 @@ export async function findOrphans(
       const system = systems.get(row.parent ?? '') ?? null;
       const content = contents.get(row.key) ?? {};
       const isListings = isMediaOfListing(model.resource(target), content);
-      const derived = isListings ? systemFieldsOfMedia(undefined, system ?? undefined) : [];
-      const absent = Object.fromEntries(derived.filter(([name]) => isAbsent(content[name])));
-      const values = { ...content, ...absent };
-      // From now on, the system that a child names is compared with its parent's.
       const { settings } = model;
+      const values = isListings ? withSystem(content, system, row.system, settings.owner) : content;
+      // From now on, the system that a child names is compared with its parent's.
       const hash =
         settings.owner === 'replica' && row.hash !== ''
           ? hashOfStoredContent(model.resource(target), values, settings, system)
@@ -57,6 +57,24 @@ export async function findOrphans(
     orphans.set(target, [...(orphans.get(target) ?? []), ...put]);
   }
   return orphans;
+}
+
+/**
+ * A medium of a listing that gets an originating system, or loses it: in an authority it names the system of its listing, whatever it
+ * named while that was not stored or had another one. A replica keeps what its source sent.
+ * @param former the system that the medium was stored with
+ */
+function withSystem(
+  content: FieldValues,
+  system: string | null,
+  former: string | null,
+  owner: Owner,
+): FieldValues {
+  const { OriginatingSystemResourceRecordSystemID: named, ...rest } = content;
+  const isKept = !isAbsent(named) && (owner === 'replica' || (system === null && named !== former));
+  return isKept
+    ? content
+    : { ...rest, ...Object.fromEntries(systemFieldsOfMedia(undefined, system ?? undefined)) };
 }
 
 /** Stores the children again whose parents were just stored. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { floorPlan, listing, member, photo, photoOf, room } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
+import { faultsIn } from '../../support/faults.ts';
 import { nonZero } from '../../support/reports.ts';
 import { makeWorld } from '../../support/world.ts';
 
@@ -69,6 +70,29 @@ export function systemContract(engine: Engine): void {
       [{ OriginatingSystemResourceRecordSystemID: 'X' }],
     );
     assert.deepEqual(await world.keys('PropertyRooms', '', { viewer }), ['R1']);
+  });
+
+  test('a medium names the system of its listing, whatever it named before its listing was stored', async (t) => {
+    const world = await makeWorld(engine, t);
+    const named = 'OriginatingSystemResourceRecordSystemID';
+    const systems = () => world.rows('Media', `$select=MediaKey,${named}`);
+    await world.write('Media', photoOf('A', 'M1', { [named]: 'Y' }), photoOf('A', 'M2'));
+    for (const system of ['X', null, 'Z']) {
+      await world.write('Property', listing('A', { OriginatingSystemID: system }));
+      assert.deepEqual(await systems(), [
+        { MediaKey: 'M1', [named]: system },
+        { MediaKey: 'M2', [named]: system },
+      ]);
+      assert.deepEqual(await faultsIn(world.store), []);
+    }
+    await world.write('Media', photoOf('B', 'M3', { [named]: 'Y' }));
+    await world.write('Property', listing('B', { Rooms: [] }));
+    await world.write('Media', photoOf('B', 'M4', { [named]: 'Y' }));
+    assert.deepEqual(
+      (await systems()).slice(2),
+      ['M3', 'M4'].map((MediaKey) => ({ MediaKey, [named]: 'Y' })),
+      'a listing without a system says nothing',
+    );
   });
 
   test('children of a listing belong to its system, whatever they say themselves', async (t) => {
