@@ -102,6 +102,7 @@ export async function sourceStatus(store: Store, source: string, now: number): P
   const schedule = readNote(state, 'schedule') ?? {};
   const identity = readNote(state, 'identity');
   const holder = await store.checkpoints.leaseHolder(source);
+  const { settings } = await store.model();
   const collections: CollectionStatus[] = [];
   const whys = [RECORD, CHILDREN, ...(capabilities?.expansions ?? [])];
   for (const collection of capabilities?.resources ?? []) {
@@ -115,7 +116,7 @@ export async function sourceStatus(store: Store, source: string, now: number): P
   return {
     source,
     ...(identity === undefined ? {} : { identity }),
-    abilities: capabilities === undefined ? [] : describeCapabilities(capabilities),
+    abilities: capabilities === undefined ? [] : describeCapabilities(capabilities, settings),
     collections,
     ...(schedule.update === undefined ? {} : { lastUpdate: timestampFrom(schedule.update) }),
     ...(schedule.purge === undefined ? {} : { lastPurge: timestampFrom(schedule.purge) }),

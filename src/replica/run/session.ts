@@ -263,6 +263,22 @@ export async function reopenCopy(copy: Copy, options: SessionOptions): Promise<C
   return applyDiscovery({ ...copy, feed: await rediscover(options) });
 }
 
+/**
+ * If a source has no agents and offices, only its listings have their names, so the copy keeps them. Once a store has records, where
+ * these fields come from is settled.
+ */
+async function keepAgentFields({ feed, store }: Copy): Promise<void> {
+  const copied = feed.capabilities.resources.flatMap(resourcesIn);
+  if (!copied.includes('Property') || copied.includes('Member') || copied.includes('Office')) return;
+  if ((await store.model()).settings.agentsFrom === 'payload') return;
+  for (const source of await store.checkpoints.sources()) {
+    for (const resource of ['Property', 'Member', 'Office']) {
+      if ((await store.checkpoints.stored(source, resource)) > 0) return;
+    }
+  }
+  await store.configure((settings) => ({ ...settings, agentsFrom: 'payload' }));
+}
+
 /** Stores the capabilities of the source, declares its fields, and reads everything again if they differ from before. */
 async function applyDiscovery(copy: Copy): Promise<Copy> {
   const { checkpoint, feed, settings, store, report } = copy;
@@ -277,10 +293,11 @@ async function applyDiscovery(copy: Copy): Promise<Copy> {
     await makeStoredPending(copy, 'Property', children === 'expanded' ? [RECORD] : expansions);
   }
   await checkpoint.commit({ state: { capabilities, ...media } });
+  await keepAgentFields(copy);
   report({
     kind: 'source',
     interface: capabilities.interface,
-    abilities: describeCapabilities(capabilities),
+    abilities: describeCapabilities(capabilities, (await store.model()).settings),
   });
   if (settings.drift === 'evolve') {
     const refused = await declareFields(store, feed.foreignFields, report);

@@ -3,6 +3,7 @@
  * about HTTP or the copy.
  */
 import type { Resource } from '../../dictionary/index.ts';
+import type { StoreSettings } from '../../records/settings.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { flag, kinds, listOf, mapOf, number, object, oneOf, optional, type Shaped, text } from '../shape.ts';
 
@@ -382,7 +383,11 @@ const repeatsFilter = (
   collection: string,
 ): boolean => filter !== undefined && ![...keyed, ...takesKeys].includes(collection) && !isPlat;
 
-export function describeCapabilities(capabilities: Capabilities): string[] {
+/** @param settings those of the store that has the copy */
+export function describeCapabilities(
+  capabilities: Capabilities,
+  { agentsFrom }: Pick<StoreSettings, 'agentsFrom'>,
+): string[] {
   const {
     isPlat,
     children,
@@ -409,6 +414,9 @@ export function describeCapabilities(capabilities: Capabilities): string[] {
       : []),
     ...(assumesUtc === true ? ['timestamps without a time zone are read as UTC'] : []),
     ...(lacking.length === 0 ? [] : [`has no ${lacking.join(', ')}`]),
+    ...(agentsFrom === 'payload' && resources.includes('Property')
+      ? ['agent and office fields of listings are those that the source sent']
+      : []),
     describePaging(capabilities),
     counts ? 'returns the number of its records' : 'does not return the number of its records',
     ...RECORDS[byKey],

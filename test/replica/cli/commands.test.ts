@@ -96,6 +96,46 @@ test('a change that moves no timestamp is found by verify, and copied by --refre
   assert.equal(wrong.code, 2);
 });
 
+test('a copy without agents and offices keeps the agent fields of its listings, and says so', async (t) => {
+  const clock = now();
+  const server = await odataServer(t, clock, {
+    Property: listings(2, clock, () => ({ ListAgentFullName: 'Ann' })),
+    Member: [],
+    Office: [],
+  });
+  const at = place(t);
+  const source = ['--from', server.root, '--interface', 'reso', '--token', 'secret'];
+  const says = 'agent and office fields of listings are those that the source sent';
+  for (const [resources, keeps] of [
+    ['Property', true],
+    ['Property,Member', false],
+  ] as const) {
+    const store = ['--store', `${resources}.db`];
+    const { code, err } = await at.run(['replicate', ...source, ...store, '--resources', resources]);
+    assert.deepEqual([code, err.includes(says)], [0, keeps], err);
+    assert.equal((await at.done(['status', ...store])).includes(`  ${says}\n`), keeps);
+    const [first] = await at.exported(`${resources}.db`, 'Property');
+    assert.equal(first?.ListAgentFullName, keeps ? 'Ann' : undefined);
+  }
+  // The default resources are those of them that the source has.
+  const metadata = metadataOf({ ModificationTimestamp: 'Edm.DateTimeOffset' }).replaceAll(
+    /<EntitySet Name="(Member|Office)"[^>]*>/g,
+    '',
+  );
+  const fields = { Property: listings(2, clock, () => ({ ListAgentFullName: 'Ann' })) };
+  const bare = await odataServer(t, clock, fields, { metadata });
+  const store = ['--store', 'bare.db'];
+  const from = ['--from', bare.root, '--interface', 'reso', '--token', 'secret', ...store];
+  for (const run of ['first', 'second']) {
+    const { code, err } = await at.run(['replicate', ...from]);
+    assert.deepEqual([run, code, err.includes('"kind":"end","result":"done"}')], [run, 0, true], err);
+  }
+  assert.ok((await at.done(['status', ...store])).includes(`  ${says}\n`));
+  const [kept] = await at.exported('bare.db', 'Property');
+  assert.equal(kept?.ListAgentFullName, 'Ann');
+  await at.done(['verify', ...from]);
+});
+
 test('a resource that the source does not have is an error if it was requested, and only reported otherwise', async (t) => {
   const clock = now();
   const metadata = metadataOf({ ModificationTimestamp: 'Edm.DateTimeOffset' }).replace(
