@@ -60,7 +60,8 @@ export function replicaScreen(source: string, json = false) {
         page(event);
         return;
       }
-      if (event.kind === 'media' && event.state === 'stored') return; // its page is reported instead
+      // Their pages are reported instead.
+      if (event.kind === 'written' || (event.kind === 'media' && event.state === 'stored')) return;
       if (event.kind === 'step') rates.set(`${event.resource} ${event.step}`, newRate());
       say(event.kind === 'deleted' || event.kind === 'gone' ? short(event) : { ...event });
     },

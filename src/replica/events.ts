@@ -8,7 +8,7 @@ interface OfResource {
   readonly resource: string;
 }
 
-interface OfStep extends OfResource {
+export interface OfStep extends OfResource {
   readonly step: StepName;
 }
 
@@ -23,6 +23,8 @@ interface Events {
     /** The number of rows that the source announced, if it did. */
     readonly total?: number | undefined;
   };
+  /** A page is written in a transaction that is not committed yet, because it may also store the next page. */
+  readonly written: OfStep;
   readonly retry: { readonly reason: string; readonly attempt: number; readonly wait: number };
   readonly waiting: { readonly reason: string; readonly wait: number };
   readonly 'page-size': { readonly size: number };

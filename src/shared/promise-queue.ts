@@ -3,11 +3,26 @@
 /** Runs work one after the other, in the order in which it was queued. A failure rejects its own promise only. */
 export class PromiseQueue {
   #last: Promise<unknown> = Promise.resolve();
+  #size = 0;
+  #awaited = Promise.withResolvers<void>();
 
   run<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.#last.then(work);
+    if (++this.#size > 1) this.#awaited.resolve();
+    const run = this.#last.then(work).finally(() => {
+      if (--this.#size <= 1) this.#awaited = Promise.withResolvers();
+    });
     this.#last = run.catch(() => undefined);
     return run;
+  }
+
+  /** Whether other work waits for the work that is running. */
+  get isAwaited(): boolean {
+    return this.#size > 1;
+  }
+
+  /** Resolves when other work waits for the work that is running now. */
+  get awaited(): Promise<void> {
+    return this.#awaited.promise;
   }
 
   /** Resolves when all work that is queued now has ended. */

@@ -27,7 +27,8 @@ import { readStatus } from './status.ts';
 import type { Store } from './store.ts';
 import { makeThreadedChecks } from './threads/check-task.ts';
 import { modelOfToday } from './time/new-day.ts';
-import { commitChange, removeInBatches, writeInBatches } from './write/batches.ts';
+import { removeInBatches, writeInBatches } from './write/batches.ts';
+import { commitChange, commitTogether } from './write/commit-changes.ts';
 import { OwnWrites } from './write/own-writes.ts';
 import { aheadOf, moveBackTimestamps, restampStateOf } from './write/restamp-store.ts';
 import { StoreWriter } from './write/writer.ts';
@@ -102,6 +103,10 @@ function storeOn<S extends WriteSession>(
         locked,
         model,
         commit: (source, change) => writes.write((current) => commitChange(writer, current, source, change)),
+        commitTogether: (source, lease, changes) =>
+          writes.write((current, queue) =>
+            commitTogether(writer, current, { source, lease, changes, queue }),
+          ),
       }),
     ),
     ...(shared === undefined ? {} : { shared: translated(shared) }),

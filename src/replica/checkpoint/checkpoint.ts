@@ -5,7 +5,14 @@
 import type { Dictionary } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { PromiseQueue } from '../../shared/promise-queue.ts';
-import type { CheckpointChange, Lease, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
+import type {
+  ChangeSource,
+  CheckpointChange,
+  Fits,
+  Keys,
+  Lease,
+  QuarantineEntry,
+} from '../../store/checkpoint/checkpoints.ts';
 import type { Store } from '../../store/store.ts';
 import type { WriteReport } from '../../store/write/report.ts';
 import { pendingReason, type Subject, subjectOf } from '../copy/quarantine-entry.ts';
@@ -48,6 +55,9 @@ export interface QuarantinedRecord {
 /** Commits a change. No other commit of this process can run in between. */
 type Commit = (change: CopyChange) => Promise<WriteReport>;
 
+/** As in `ChangeSource`, but returns what makes a change. */
+type NextChange = (fits: Fits, awaited: Promise<void>) => Promise<(() => CopyChange) | undefined>;
+
 interface CheckpointOptions {
   readonly store: Store;
   readonly source: string;
@@ -62,7 +72,7 @@ export const recordName = ({ resource, key }: { readonly resource: string; reado
 export class Checkpoint {
   readonly #options: CheckpointOptions;
   #notes: Readonly<Record<string, unknown>>;
-  readonly #quarantined: Map<string, QuarantinedRecord>;
+  #quarantined: Map<string, QuarantinedRecord>;
   readonly #commits = new PromiseQueue();
   readonly #resources = new Map<string, PromiseQueue>();
   #reads = 0;
@@ -137,6 +147,15 @@ export class Checkpoint {
   }
 
   /**
+   * Commits changes in one transaction, while it has room and no other commit of this process waits.
+   * @returns the records of each change that the store rejected
+   * @throws ChangesRolledBack
+   */
+  commitTogether(next: NextChange): Promise<readonly WriteReport['rejected'][]> {
+    return this.#commits.run(() => this.#commitTogether(next));
+  }
+
+  /**
    * Runs work that changes the progress of a resource. Calls for one resource run one after the other: otherwise, a page of a walk
    * that began before a refresh could be mistaken for a page of the new walk.
    */
@@ -178,9 +197,55 @@ export class Checkpoint {
     });
   }
 
-  async #commit({ load, sweep, witnesses, state, ...change }: CopyChange): Promise<WriteReport> {
+  async #commit(change: CopyChange): Promise<WriteReport> {
     const { store, source, lease } = this.#options;
     const held = lease?.();
+    const stored = this.#storedForm(change, held);
+    const report = await store.checkpoints.commit(source, { ...stored, lease: held });
+    await this.#apply(outcomeOf(stored, report));
+    return report;
+  }
+
+  async #commitTogether(next: NextChange): Promise<readonly WriteReport['rejected'][]> {
+    const { store, source, lease } = this.#options;
+    const held = lease?.();
+    const [notes, quarantined] = [this.#notes, new Map(this.#quarantined)];
+    const rejected: WriteReport['rejected'][] = [];
+    let writing: CheckpointChange = {};
+    let last: Outcome | undefined;
+    const changes: ChangeSource = {
+      next: async (fits, awaited) => {
+        // The model, which a quarantined record needs, may be unavailable until the transaction ends.
+        if (last !== undefined && (last.entries.length > 0 || this.#commits.isAwaited)) return undefined;
+        const make = await next(fits, Promise.race([awaited, this.#commits.awaited]));
+        if (make === undefined) return undefined;
+        // The next change begins where this one ends.
+        if (last !== undefined) await this.#apply(last);
+        writing = this.#storedForm(make(), held);
+        return writing;
+      },
+      written: (report) => {
+        rejected.push(report.rejected);
+        last = outcomeOf(writing, report);
+        writing = {};
+      },
+    };
+    try {
+      await store.checkpoints.commitTogether(source, held, changes);
+      if (last !== undefined) await this.#apply(last);
+      return rejected;
+    } catch (error) {
+      this.#notes = notes;
+      this.#quarantined = quarantined;
+      throw error;
+    }
+  }
+
+  /** A change as the store takes it. */
+  #storedForm(
+    { load, sweep, witnesses, state, ...change }: CopyChange,
+    held: Lease | undefined,
+  ): CheckpointChange {
     const next: Record<string, unknown> = { ...state };
     const log = (collection: string, after: (log: WorkLog, now: number) => WorkLog): void => {
       const name = `log ${collection}` as const;
@@ -201,24 +266,34 @@ export class Checkpoint {
     }
     if (witnesses !== undefined) next[`witnesses ${witnesses.resource}`] = witnesses.newest;
     const isDoubted = change.records !== undefined && (this.get('doubted') ?? []).length > 0;
-    const report = await store.checkpoints.commit(source, {
-      ...change,
-      ...(isDoubted ? { ignoresHashes: true } : {}),
-      state: next,
-      lease: held,
-    });
-    this.#notes = { ...this.#notes, ...next };
-    for (const { resource, keys } of change.release ?? []) {
+    return { ...change, ...(isDoubted ? { ignoresHashes: true } : {}), state: next };
+  }
+
+  async #apply({ state, release, entries }: Outcome): Promise<void> {
+    this.#notes = { ...this.#notes, ...state };
+    for (const { resource, keys } of release) {
       for (const key of keys) this.#quarantined.delete(recordName({ resource, key }));
     }
-    const entries = [...(change.quarantine ?? []), ...rejectedOf(change, report)];
-    if (entries.length === 0) return report;
-    const { dictionary } = await store.model();
+    if (entries.length === 0) return;
+    const { dictionary } = await this.#options.store.model();
     for (const entry of entries)
       this.#quarantined.set(recordName(entry), toQuarantinedRecord(dictionary, entry));
-    return report;
   }
 }
+
+/** What a stored change does to the checkpoint of this process. */
+interface Outcome {
+  readonly state: Readonly<Record<string, unknown>>;
+  readonly release: readonly Keys[];
+  /** The new entries of the quarantine. */
+  readonly entries: readonly QuarantineEntry[];
+}
+
+const outcomeOf = (change: CheckpointChange, report: WriteReport): Outcome => ({
+  state: change.state ?? {},
+  release: change.release ?? [],
+  entries: [...(change.quarantine ?? []), ...rejectedOf(change, report)],
+});
 
 const toQuarantinedRecord = (dictionary: Dictionary, entry: QuarantineEntry): QuarantinedRecord => {
   const { resource, key } = entry;
@@ -226,7 +301,10 @@ const toQuarantinedRecord = (dictionary: Dictionary, entry: QuarantineEntry): Qu
 };
 
 /** The records that the store rejected, as quarantine entries. */
-function rejectedOf({ records = [] }: CopyChange, { rejected }: WriteReport): readonly QuarantineEntry[] {
+function rejectedOf(
+  { records = [] }: CheckpointChange,
+  { rejected }: WriteReport,
+): readonly QuarantineEntry[] {
   if (rejected.length === 0) return [];
   const payloads = new Map<string, string>();
   const names = new Set(rejected.map(recordName));

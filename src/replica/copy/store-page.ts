@@ -1,24 +1,36 @@
-/** Stores the records of a page, and all resulting changes of the checkpoint, in one transaction. */
+/** Stores the records of pages, each with all resulting changes of the checkpoint in the same transaction. */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
-import type { CheckpointChange, Keys } from '../../store/checkpoint/checkpoints.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { CheckpointChange, Fits, Keys } from '../../store/checkpoint/checkpoints.ts';
 import type { WriteReport } from '../../store/write/report.ts';
 import { type CopyChange, type QuarantinedRecord, recordName } from '../checkpoint/checkpoint.ts';
+import type { OfStep } from '../events.ts';
 import { collectionOf, resourcesIn, type SourcePage } from '../source/source.ts';
 import type { Copy } from './copy.ts';
 import { pendingFiles, quarantinedChildren, separateUnstorable } from './pending-fetches.ts';
 import { entryName, type Subject, storableName } from './quarantine-entry.ts';
 import { type Intake, readPageDeclaringFields } from './read-page.ts';
 
+/** A page that is ready to be stored. */
+export interface ReadyPage {
+  readonly records: Intake['records'];
+  readonly remove: Intake['remove'];
+  /** The change that stores it. Marks and releases depend on the checkpoint, which must not change until the commit. */
+  readonly change: () => CopyChange;
+  /** Reports what was stored. */
+  readonly report: (rejected: WriteReport['rejected']) => void;
+}
+
 /**
- * Stores a page. While a sweep is running, this also marks every record of the page, even an unchanged one, so that a purge does
- * not delete records that were received after the sweep began.
+ * Reads the records of a page, and makes the change that stores it. While a sweep is running, this also marks every record of the
+ * page, even an unchanged one, so that a purge does not delete records that were received after the sweep began.
  * @param furtherChanges returns further changes to commit with the page, once its records are known
  */
-export async function storePage(
+export async function preparePage(
   copy: Copy,
   page: Pick<SourcePage, 'items' | 'broken' | 'keys'>,
   furtherChanges: (intake: Intake) => CopyChange | Promise<CopyChange>,
-): Promise<WriteReport> {
+): Promise<ReadyPage> {
   const intake = await readPageDeclaringFields(copy, page);
   const more = await furtherChanges(intake);
   const { want, quarantine: unstorable } = await separateUnstorable(copy, more.want ?? []);
@@ -34,24 +46,129 @@ export async function storePage(
     resource,
     keys: records.map(({ key }) => key),
   }));
-  // Marks and releases depend on the checkpoint, which must not change until the commit.
-  const outcome = await copy.checkpoint.runExclusively((commit) =>
-    commit({
+  const remove = [...intake.remove, ...(more.remove ?? [])];
+  return {
+    records: intake.records,
+    remove,
+    change: () => ({
       ...more,
       records: intake.records,
-      remove: [...intake.remove, ...(more.remove ?? [])],
+      remove,
       quarantine: [...quarantine, ...(more.quarantine ?? [])],
       seen: [...marksOf(copy, page, intake), ...(more.seen ?? [])],
       want: [...partial, ...pendingFiles(copy, [...stored, ...intake.remove]), ...want],
       release: [...releasedEntries(copy, intake), ...absent, ...(more.release ?? [])],
     }),
-  );
-  for (const each of absent) copy.report({ kind: 'gone', ...each });
-  for (const { resource, key, reason } of [...quarantine, ...outcome.rejected]) {
-    copy.report({ kind: 'quarantined', resource, key, reason });
-  }
-  for (const { resource, keys } of intake.remove) copy.report({ kind: 'deleted', resource, keys });
+    report: reporterOf(copy, absent, quarantine, intake.remove),
+  };
+}
+
+/** Reports what happened to a page apart from its records, which it does not keep in memory. */
+const reporterOf =
+  (
+    copy: Copy,
+    absent: readonly Keys[],
+    quarantine: CopyChange['quarantine'] & {},
+    removed: readonly Keys[],
+  ): ReadyPage['report'] =>
+  (rejected) => {
+    for (const each of absent) copy.report({ kind: 'gone', ...each });
+    for (const { resource, key, reason } of [...quarantine, ...rejected]) {
+      copy.report({ kind: 'quarantined', resource, key, reason });
+    }
+    for (const { resource, keys } of removed) copy.report({ kind: 'deleted', resource, keys });
+  };
+
+/** Stores a page in a transaction of its own. */
+export async function storePage(...given: Parameters<typeof preparePage>): Promise<WriteReport> {
+  const [{ checkpoint }] = given;
+  const page = await preparePage(...given);
+  const outcome = await checkpoint.runExclusively((commit) => commit(page.change()));
+  page.report(outcome.rejected);
   return outcome;
+}
+
+/**
+ * How long a transaction waits for the next page of a walk, in milliseconds. Usually it has arrived while the previous one was
+ * written, and only has to be read.
+ */
+const LONGEST_WAIT = 100;
+
+/**
+ * Stores the pages of a walk, in as few transactions as their limits allow: a commit writes most pages of most indexes, however few
+ * records it has. A page that does not arrive in time gets another transaction, and the position of the walk is stored with each.
+ * @param alone the number of pages that each get a transaction of their own, at first
+ */
+export async function storePages(
+  {
+    checkpoint,
+    environment: { clock },
+    report,
+    signal,
+  }: Pick<Copy, 'checkpoint' | 'environment' | 'report' | 'signal'>,
+  step: OfStep,
+  pages: AsyncIterator<ReadyPage, void>,
+  alone: number,
+): Promise<void> {
+  // No other variable keeps a page: it takes several times the memory of its response.
+  let page: ReadyPage | undefined;
+  let coming: Promise<ReadyPage | undefined> | undefined;
+  const request = (): Promise<ReadyPage | undefined> =>
+    pages.next().then(({ done, value }) => (done === true ? undefined : value));
+  for (let left = alone; ; left--) {
+    page ??= await (coming ?? request());
+    coming = undefined;
+    if (page === undefined) return;
+    const reports: ReadyPage['report'][] = [];
+    const next = async (fits: Fits, awaited: Promise<void>) => {
+      if (page === undefined) {
+        report({ kind: 'written', ...step });
+        if (signal.aborted) return undefined;
+        coming ??= request();
+        // If the request fails, the walk ends after the pages before are stored.
+        page = await within(
+          LONGEST_WAIT,
+          coming.catch(() => undefined),
+          { clock, signal, awaited },
+        );
+        if (page === undefined) return undefined;
+        coming = undefined;
+      }
+      if (page.remove.length > 0 || !fits(page.records)) return undefined;
+      const { change, report: own } = page;
+      page = undefined;
+      reports.push(own);
+      return change;
+    };
+    const rejected = left > 0 || page.remove.length > 0 ? [] : await checkpoint.commitTogether(next);
+    for (const [index, own] of reports.entries()) own(rejected[index] ?? []);
+    if (reports.length > 0 || page === undefined) continue;
+    const { change, report: own } = page;
+    page = undefined;
+    own((await checkpoint.commit(change())).rejected);
+  }
+}
+
+interface WaitEnds {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Ends the wait when it resolves. */
+  readonly awaited: Promise<void>;
+}
+
+/** Waits for work, but no longer than a time limit; undefined if the wait ended first. */
+async function within<T>(
+  milliseconds: number,
+  work: Promise<T>,
+  { clock, signal, awaited }: WaitEnds,
+): Promise<T | undefined> {
+  const left = new AbortController();
+  try {
+    const late = clock.sleep(milliseconds, AbortSignal.any([signal, left.signal])).then(() => undefined);
+    return await Promise.race([work, late, awaited.then(() => undefined)]);
+  } finally {
+    left.abort();
+  }
 }
 
 /**

@@ -10,7 +10,7 @@ import type { Copy } from './copy.ts';
 import { PageSize } from './page-size.ts';
 
 /** A page, with the number of characters of all responses for it. */
-interface PageWithChildren extends SourcePage {
+export interface PageWithChildren extends SourcePage {
   /** The sub-resources of its listings. */
   readonly children: Pick<SourcePage, 'items' | 'broken'>;
   /** The keys of the listings whose sub-resources were requested. */

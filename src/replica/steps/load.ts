@@ -4,13 +4,15 @@
  * machine/states.ts.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
+import { ChangesRolledBack } from '../../store/checkpoint/checkpoints.ts';
 import { dueAt } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { changedChildren, quarantinedChildren, reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
 import { CHILDREN } from '../copy/quarantine-entry.ts';
-import { storePage } from '../copy/store-page.ts';
+import { preparePage, type ReadyPage, storePage, storePages } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
-import { childrenRequester, withoutChildren } from '../copy/with-children.ts';
+import { childrenRequester, type PageWithChildren, withoutChildren } from '../copy/with-children.ts';
+import type { Listener, ReplicaEvent } from '../events.ts';
 import { isDirectFailure, isUnsupported, RequestFailure, RowsMoved, stopped } from '../http/failure.ts';
 import { isDownloaded, type LoadEvent, lowerTotal, type WalkEnd } from '../machine/states.ts';
 import { type PageRequest, type SourcePage, type Walk, windowEdges } from '../source/source.ts';
@@ -49,10 +51,15 @@ export async function download(copy: Copy, resource: string): Promise<void> {
       load: { resource, event: { kind: 'begin', since: await settledWindowEnd(copy) } },
     });
   }
+  let alone = 0;
   for (let state = checkpoint.load(resource); state.kind === 'initial'; state = checkpoint.load(resource)) {
     try {
-      await walk(copy, resource);
+      await walk(copy, resource, alone);
     } catch (error) {
+      if (error instanceof ChangesRolledBack) {
+        alone = Math.max(error.changes, 2 * alone);
+        continue;
+      }
       if (!(error instanceof LostPosition)) throw error;
       if (state.round >= MOST_ROUNDS) {
         throw new RequestFailure('transient', `The walk was lost ${MOST_ROUNDS} times: ${error.message}`);
@@ -69,19 +76,22 @@ export async function download(copy: Copy, resource: string): Promise<void> {
   report({ ...step, state: 'done' });
 }
 
-async function walk(copy: Copy, resource: string): Promise<void> {
+/** @param alone as in `storePages` */
+async function walk(copy: Copy, resource: string, alone: number): Promise<void> {
   const { checkpoint, feed, sizeOf, report } = copy;
   const begun = checkpoint.load(resource);
   if (begun.kind !== 'initial') return;
+  const from = begun.position;
   const apart = reasonsToFetchSeparately(feed.capabilities, resource);
   const extended = apart.includes(CHILDREN) ? childrenRequester(copy) : withoutChildren;
   const fetch = async (request: PageRequest) => extended(await feed.page(resource, { kind: 'all' }, request));
   const known = () => checkpoint.knownKeys(resource);
   const notesOf = await notesOfPages(copy, resource);
+  const step = { resource, step: 'initial' } as const;
   let done = begun.rows;
   let announced = begun.total;
   let end = '';
-  for await (const page of pagesFrom(fetch, begun.position, sizeOf(resource), known)) {
+  const prepare = async (page: PageWithChildren): Promise<ReadyPage> => {
     const { next, total } = page;
     const rows = Math.max(page.items.length + page.broken.length, page.keys.length);
     announced = lowerTotal(announced, total);
@@ -101,7 +111,8 @@ async function walk(copy: Copy, resource: string): Promise<void> {
       broken: [...page.broken, ...children.broken],
       keys: page.keys,
     };
-    await storePage(copy, whole, () => {
+    done = walked.rows;
+    const ready = await preparePage(copy, whole, () => {
       const { state, ...notes } = notesOf(page);
       // The other sub-resources are requested separately.
       const has = new Set(completed);
@@ -115,17 +126,35 @@ async function walk(copy: Copy, resource: string): Promise<void> {
         load: { resource, event },
       };
     });
-    done += rows;
-    report({ kind: 'page', resource, step: 'initial', rows, done, total });
-    if (missed === undefined) continue;
-    const common = { resource, step: 'initial' } as const;
+    const facts = { kind: 'page', ...step, rows, done: walked.rows, total } as const;
+    return { ...ready, report: pageReporter(report, ready.report, facts, isAgain, missed) };
+  };
+  async function* prepared(): AsyncGenerator<ReadyPage, void> {
+    for await (const page of pagesFrom(fetch, from, sizeOf(resource), known)) yield prepare(page);
+  }
+  await storePages(copy, step, prepared(), alone);
+}
+
+/** Reports a page of a download when it is stored; it keeps no records in memory. */
+const pageReporter =
+  (
+    report: Listener,
+    ready: ReadyPage['report'],
+    facts: ReplicaEvent & { readonly kind: 'page' },
+    isAgain: boolean,
+    missed: Shortfall | undefined,
+  ): ReadyPage['report'] =>
+  (rejected) => {
+    ready(rejected);
+    report(facts);
+    if (missed === undefined) return;
+    const { resource, step } = facts;
     report(
       isAgain
-        ? { kind: 'again', ...common, reason: shortfallReason(missed) }
-        : { kind: 'short', ...common, ...missed },
+        ? { kind: 'again', resource, step, reason: shortfallReason(missed) }
+        : { kind: 'short', resource, step, ...missed },
     );
-  }
-}
+  };
 
 const isSame = (one: WalkEnd, other: WalkEnd | undefined): boolean =>
   one.rows === other?.rows && one.end === other.end;

@@ -7,9 +7,7 @@ import type { Field } from '../../dictionary/index.ts';
 import { parseSourceState } from '../../records/damage.ts';
 import { isAssignedTimestamp } from '../../records/timestamps.ts';
 import type { OwnTables, Row, Session } from '../session.ts';
-import type { WriteReport } from '../write/report.ts';
 import {
-  type CheckpointChange,
   type Checkpoints,
   type CheckpointWriter,
   type Keys,
@@ -21,12 +19,17 @@ import {
 /** The number of marks that one transaction deletes. */
 const MARKS_DELETED_AT_ONCE = 20_000;
 
-interface CheckpointParts extends OwnTables {
+interface CheckpointParts extends OwnTables, Pick<Checkpoints, 'commit' | 'commitTogether'> {
   readonly model: () => Promise<StoreModel>;
-  readonly commit: (source: string, change: CheckpointChange) => Promise<WriteReport>;
 }
 
-export function checkpointsOn({ reading, locked, model, commit }: CheckpointParts): Checkpoints {
+export function checkpointsOn({
+  reading,
+  locked,
+  model,
+  commit,
+  commitTogether,
+}: CheckpointParts): Checkpoints {
   const { dialect, rows } = reading;
   /** Queries the table of a resource; returns `nothing` if there is no such table. */
   const queryTable = async <T>(
@@ -53,6 +56,7 @@ export function checkpointsOn({ reading, locked, model, commit }: CheckpointPart
 
   return {
     commit,
+    commitTogether,
     sources: () => keysOf(sql`SELECT DISTINCT source AS key FROM plat_ledger_state ORDER BY source`),
     async state(source) {
       const found = await rows(sql`SELECT name, value FROM plat_ledger_state

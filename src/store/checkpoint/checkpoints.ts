@@ -39,6 +39,21 @@ export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
+/**
+ * A transaction of several changes took too long, or contained a record that the engine cannot store: none of the changes is stored.
+ * Each can be stored in a transaction of its own.
+ */
+export class ChangesRolledBack extends Error {
+  override readonly name = 'ChangesRolledBack';
+  /** The number of changes, of which there may be one. */
+  readonly changes: number;
+
+  constructor(changes: number) {
+    super(`A transaction of ${changes} changes was rolled back`);
+    this.changes = changes;
+  }
+}
+
 /** The changes of one transaction (of the last one, if the records need several). */
 export interface CheckpointChange {
   /** The lease that the process must still have, and that is renewed; without it, nothing is stored. */
@@ -58,6 +73,25 @@ export interface CheckpointChange {
   readonly release?: readonly Keys[];
 }
 
+/** Whether a transaction has room for records. */
+export type Fits = (records: CheckpointChange['records']) => boolean;
+
+/** Changes for one transaction. The caller keeps no change once it is written, so that a transaction may be larger than its memory. */
+export interface ChangeSource {
+  /**
+   * Returns another change; undefined: the transaction is committed. The first call is before the transaction, and the others under
+   * the write lock, while the transaction has room.
+   * @param fits whether a transaction can store records: they fit into its limits, and bring no fields into use
+   * @param awaited resolves when another write of this process waits, which ends any wait for a change
+   */
+  next(fits: Fits, awaited: Promise<void>): Promise<JoinableChange | undefined>;
+  /** Receives the report on the last change, before the commit. */
+  written(report: WriteReport): void;
+}
+
+/** A change that deletes no records can follow others in their transaction. */
+export type JoinableChange = Omit<CheckpointChange, 'remove' | 'lease'>;
+
 /** The part of a change other than the records. */
 type CheckpointEntries = Omit<CheckpointChange, 'records' | 'remove' | 'lease' | 'ignoresHashes'>;
 
@@ -68,6 +102,12 @@ export interface Checkpoints {
   state(source: string): Promise<Readonly<Record<string, unknown>>>;
   /** @throws LeaseLost when another process has taken over */
   commit(source: string, change: CheckpointChange): Promise<WriteReport>;
+  /**
+   * Commits changes in one transaction.
+   * @throws LeaseLost
+   * @throws ChangesRolledBack
+   */
+  commitTogether(source: string, lease: Lease | undefined, changes: ChangeSource): Promise<WriteReport>;
   /** Reads, changes and stores one entry of the state, atomically. */
   exchange(source: string, name: string, change: (current: unknown) => unknown): Promise<void>;
 

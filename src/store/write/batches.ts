@@ -2,12 +2,9 @@
 import type { StoreModel } from '../../compile/model.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { jsonOf } from '../../records/nesting.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
-import { withParentFields } from '../../records/record-parent.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import { chunked } from '../../shared/chunked.ts';
-import type { CheckpointChange, Keys, QuarantineEntry } from '../checkpoint/checkpoints.ts';
 import type { Span } from './commit-timestamps.ts';
 import { deleteRecords } from './delete-records.ts';
 import type { Pace, TransactionTimes } from './pace.ts';
@@ -59,7 +56,7 @@ export interface Written {
 }
 
 /** Options of a write. */
-interface BatchOptions {
+export interface BatchOptions {
   /** The span over which the timestamps are spread evenly, in the order of the records, as far as there is room. */
   readonly over?: Span | undefined;
   /** The source that the records are replicated from. */
@@ -98,7 +95,7 @@ export function writeInBatches(
       return async (transaction) => {
         await begin?.(transaction);
         const given = ignoresHashes ? withUntrustedHashes(transaction) : transaction;
-        const written = await write(given, resource, prepared, rejectsTaken);
+        const written = await writeBatch(given, resource, prepared, rejectsTaken);
         if (soFar !== undefined) await finish?.(transaction, addReports(soFar, written));
         return written;
       };
@@ -236,7 +233,8 @@ function partOfSpan({ from, to }: Span, begin: number, end: number): Span {
   return { from: from + Math.floor((to - from) * begin), to: from + Math.floor((to - from) * end) };
 }
 
-function write(
+/** Stores the records of a batch in a transaction. */
+export function writeBatch(
   transaction: WriteTransaction,
   resource: string,
   batch: readonly PreparedRecord[],
@@ -249,7 +247,8 @@ function write(
     : writeRecords(transaction, resource, batch, rejectsTaken);
 }
 
-const weightOf = ({ children }: ParsedRecord): number =>
+/** The number of records in a record: itself, and its children. */
+export const weightOf = ({ children }: ParsedRecord): number =>
   1 + [...children.values()].reduce((sum, members) => sum + members.length, 0);
 
 /** A record that is heavier than a batch gets a transaction of its own. */
@@ -272,7 +271,7 @@ function splitByPace(records: readonly ParsedRecord[], pace: Pace): ParsedRecord
 }
 
 /** Adds up two reports. */
-function addReports(left: WriteReport, right: WriteReport): WriteReport {
+export function addReports(left: WriteReport, right: WriteReport): WriteReport {
   return {
     inserted: left.inserted + right.inserted,
     changed: left.changed + right.changed,
@@ -291,82 +290,6 @@ function addReports(left: WriteReport, right: WriteReport): WriteReport {
   };
 }
 
-/**
- * Stores what a replica fetched from its source, and its checkpoint. The checkpoint is written in the transaction of
- * the last records, so that it never claims more than what is stored, even if the process is killed. Rejected records
- * go to the quarantine in the transaction that would have stored them.
- * @throws LeaseLost if another process has taken over
- */
-export async function commitChange(
-  writer: BatchWriter,
-  current: StoreModel,
-  source: string,
-  change: CheckpointChange,
-): Promise<Written> {
-  const { records = [], remove = [], lease, ignoresHashes = false, ...checkpoint } = change;
-  const begin: BatchOptions['begin'] = lease && (({ checkpoints }) => checkpoints.renewLease(source, lease));
-  const shared = { source, ignoresHashes, begin };
-  let model = current;
-  let report: WriteReport = emptyTally('');
-  const add = (written: Written): WriteReport => {
-    ({ model } = written);
-    report = addReports(report, written.report);
-    return written.report;
-  };
-  const left: QuarantineEntry[] = [];
-  for (const { resource, keys } of remove) {
-    const { rejected } = add(await removeInBatches(writer, model, resource, keys, shared));
-    for (const each of rejected) left.push({ ...each, payload: 'null' });
-  }
-  const groups = records.length === 0 ? [{ resource: '', records: [] }] : records;
-  for (const [at, { resource, records: group }] of groups.entries()) {
-    const finish: BatchOptions['finish'] = ({ checkpoints, timestamps }, { rejected }) => {
-      const own = quarantineEntries(rejected, group);
-      if (at < groups.length - 1) return checkpoints.apply(source, { quarantine: own }, timestamps.moment);
-      const quarantine = [...(checkpoint.quarantine ?? []), ...left, ...own];
-      const release = withoutRejected(checkpoint.release ?? [], [...quarantine, ...report.rejected]);
-      return checkpoints.apply(source, { ...checkpoint, quarantine, release }, timestamps.moment);
-    };
-    add(await writeInBatches(writer, model, resource, group, { ...shared, finish }));
-  }
-  return { report, model };
-}
-
-/** The keys of records to release, except those that were rejected again. */
-function withoutRejected(release: readonly Keys[], refused: readonly Rejection[]): readonly Keys[] {
-  if (refused.length === 0) return release;
-  const names = new Set(refused.map(({ resource, key }) => `${resource} ${key}`));
-  return release.map(({ resource, keys }) => ({
-    resource,
-    keys: keys.filter((key) => !names.has(`${resource} ${key}`)),
-  }));
-}
-
-/** Rejected records as the source sent them. */
-function quarantineEntries(
-  rejected: WriteReport['rejected'],
-  records: readonly ParsedRecord[],
-): readonly QuarantineEntry[] {
-  if (rejected.length === 0) return [];
-  const nameOf = (resource: string, key: string): string => `${resource}\u0000${key}`;
-  const origins = new Map<string, unknown>();
-  const names = new Set(rejected.map(({ resource, key }) => nameOf(resource, key)));
-  const note = (record: ParsedRecord, holder?: ParsedRecord): void => {
-    const { resource, key, origin, children } = record;
-    const name = nameOf(resource.name, key);
-    if (names.has(name)) {
-      const parent = holder === undefined ? undefined : { resource: holder.resource.name, key: holder.key };
-      origins.set(name, parent === undefined ? origin : withParentFields(resource, origin, parent));
-    }
-    for (const nested of children.values()) for (const each of nested) note(each, record);
-  };
-  for (const record of records) note(record);
-  return rejected.map(({ resource, key, reason, payload }) => {
-    const origin = origins.get(nameOf(resource, key)) ?? null;
-    return { resource, key, reason, payload: payload ?? jsonOf(origin) };
-  });
-}
-
 /** Replaces a hash that is not trusted; no content has this hash. */
 const UNTRUSTED_HASH = '';
 
@@ -375,7 +298,7 @@ const UNTRUSTED_HASH = '';
  * content does not match its hash, counts as changed and is rewritten. A row that has lost its source counts as one of the source
  * that is being read. All other rows stay as they are.
  */
-function withUntrustedHashes(transaction: WriteTransaction): WriteTransaction {
+export function withUntrustedHashes(transaction: WriteTransaction): WriteTransaction {
   return {
     ...transaction,
     find: async (resource, keys) => {

@@ -10,6 +10,9 @@ import type { Written } from './batches.ts';
 import type { WriteReport } from './report.ts';
 import type { StoreWriter } from './writer.ts';
 
+/** The writes of this process, to the one that is running. */
+export type OwnQueue = Pick<PromiseQueue, 'awaited' | 'isAwaited'>;
+
 export class OwnWrites<S extends WriteSession> {
   readonly writer: StoreWriter<S>;
   /** The model, which writes of this process and of others change. */
@@ -54,10 +57,10 @@ export class OwnWrites<S extends WriteSession> {
     });
   }
 
-  /** Writes records. */
-  async write(work: (model: StoreModel) => Promise<Written>): Promise<WriteReport> {
+  /** Writes records. Work that waits for something can see whether another write waits for it. */
+  async write(work: (model: StoreModel, queue: OwnQueue) => Promise<Written>): Promise<WriteReport> {
     const { report } = await this.withModel(async (model) => {
-      const written = await work(model);
+      const written = await work(model, this.#queue);
       const { stamp } = written.report;
       if (stamp !== '') this.#engine.noteTimestamp?.(Date.parse(stamp));
       return written;

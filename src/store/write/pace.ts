@@ -23,6 +23,12 @@ export interface TransactionTimes {
   readonly commit: number;
 }
 
+/** The number of records in a transaction, and of records and children. */
+export interface TransactionSize {
+  readonly records: number;
+  readonly weight: number;
+}
+
 /** The current limits of one writer's transactions. */
 export class Pace {
   readonly #heaviest: number;
@@ -43,6 +49,14 @@ export class Pace {
   /** The current maximum number of records and children. */
   get weight(): number {
     return this.#weight;
+  }
+
+  /**
+   * Whether a transaction may store more than it has stored so far.
+   * @param milliseconds the time that this will have taken then
+   */
+  hasRoom({ records, weight }: TransactionSize, milliseconds: number): boolean {
+    return records < this.#records && weight < this.#weight && milliseconds < QUICK;
   }
 
   /** Learns from a transaction that was committed. @param records the number of records in it */

@@ -3,7 +3,12 @@ import type { ParsedRecord } from '../../../src/records/parsed-record.ts';
 import { readNote } from '../../../src/replica/checkpoint/notes.ts';
 import type { LoadState, SweepState } from '../../../src/replica/machine/states.ts';
 import { ACCOUNTS, collectionOf } from '../../../src/replica/source/source.ts';
-import type { CheckpointChange, Checkpoints } from '../../../src/store/checkpoint/checkpoints.ts';
+import type {
+  ChangeSource,
+  CheckpointChange,
+  Checkpoints,
+  Lease,
+} from '../../../src/store/checkpoint/checkpoints.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { WriteReport } from '../../../src/store/write/report.ts';
 import { KEY_FIELDS } from './market.ts';
@@ -57,27 +62,69 @@ export class CommitWitness {
 
   /** @param force whether the process may delete any share of the records */
   watch(checkpoints: Checkpoints, process: string, force: boolean): Checkpoints {
-    return {
-      ...checkpoints,
-      commit: async (source, change) => {
-        let report: WriteReport;
-        try {
-          report = await checkpoints.commit(source, change);
-        } catch (error) {
-          this.#forget(change);
-          await this.#lookAgain(source, force);
-          throw error;
-        }
-        await this.#options.source.lookAtClock();
-        this.#options.log(`${process}: ${summary(change, report)}`);
+    /** Checks the changes of a transaction, and the states after it. */
+    const observe = async (
+      source: string,
+      lease: Lease | undefined,
+      begun: readonly CheckpointChange[],
+      transaction: () => Promise<WriteReport>,
+      reports: (whole: WriteReport) => readonly WriteReport[],
+    ): Promise<WriteReport> => {
+      let whole: WriteReport;
+      try {
+        whole = await transaction();
+      } catch (error) {
+        for (const change of begun) this.#forget(change);
+        await this.#lookAgain(source, force);
+        throw error;
+      }
+      await this.#options.source.lookAtClock();
+      const before = this.#state;
+      for (const [index, report] of reports(whole).entries()) {
+        const change = begun[index] ?? {};
+        this.#options.log(
+          `${process}: ${summary(change, report)}${index > 0 ? ' (in the same transaction)' : ''}`,
+        );
         this.#checkValues(change, report);
         this.#checkChildren(change);
         this.#checkRemoved(change);
-        const before = this.#state;
-        this.#state = { ...before, ...change.state };
-        await this.#checkLease(source, change);
-        await this.#checkStates(source, before, force);
-        return report;
+        this.#state = { ...this.#state, ...change.state };
+      }
+      await this.#checkLease(source, lease);
+      await this.#checkStates(source, before, force);
+      return whole;
+    };
+    return {
+      ...checkpoints,
+      commit: (source, change) =>
+        observe(
+          source,
+          change.lease,
+          [change],
+          () => checkpoints.commit(source, change),
+          (whole) => [whole],
+        ),
+      commitTogether: (source, lease, changes) => {
+        const begun: CheckpointChange[] = [];
+        const reports: WriteReport[] = [];
+        const watched: ChangeSource = {
+          next: async (...given) => {
+            const change = await changes.next(...given);
+            if (change !== undefined) begun.push(change);
+            return change;
+          },
+          written: (report) => {
+            reports.push(report);
+            changes.written(report);
+          },
+        };
+        return observe(
+          source,
+          lease,
+          begun,
+          () => checkpoints.commitTogether(source, lease, watched),
+          () => reports,
+        );
       },
     };
   }
@@ -190,7 +237,7 @@ export class CommitWitness {
   }
 
   /** Only one process runs at a time. */
-  async #checkLease(source: string, { lease }: CheckpointChange): Promise<void> {
+  async #checkLease(source: string, lease: Lease | undefined): Promise<void> {
     const { observer, accuse } = this.#options;
     const holder = await observer.checkpoints.leaseHolder(source);
     if (lease === undefined || holder?.holder !== lease.holder)

@@ -17,6 +17,10 @@ export class Killed extends Error {
   override readonly name = 'Killed';
 }
 
+function throwKilled(): never {
+  throw new Killed('The process was killed');
+}
+
 /**
  * A process that may end at any await: from then on nothing that it awaits ever settles, so that none of its code runs, and its
  * open transaction is rolled back.
@@ -127,6 +131,14 @@ export function mortalStore(store: Store, checkpoints: Store['checkpoints'], mor
       sources: () => mortal.step(() => checkpoints.sources()),
       state: (...given) => mortal.step(() => checkpoints.state(...given)),
       commit: (...given) => mortal.step(() => checkpoints.commit(...given)),
+      commitTogether: (source, lease, changes) =>
+        mortal.step(() =>
+          checkpoints.commitTogether(source, lease, {
+            ...changes,
+            // If the process dies while it waits for another change, its open transaction is rolled back.
+            next: (...given) => Promise.race([changes.next(...given), mortal.death.then(throwKilled)]),
+          }),
+        ),
       exchange: (...given) => mortal.step(() => checkpoints.exchange(...given)),
       missing: (...given) => mortal.step(() => checkpoints.missing(...given)),
       timestamps: (...given) => mortal.step(() => checkpoints.timestamps(...given)),

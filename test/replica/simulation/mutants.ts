@@ -1,6 +1,7 @@
 import { type ParsedRecord, withMembers } from '../../../src/records/parsed-record.ts';
 import type { Transport, TransportRequest } from '../../../src/replica/http/transport.ts';
 import type { CheckpointChange, Checkpoints } from '../../../src/store/checkpoint/checkpoints.ts';
+import { emptyTally, type WriteReport } from '../../../src/store/write/report.ts';
 import type { Mutant } from './consumer.ts';
 import { COLLECTION_NAMES } from './market.ts';
 import { isLaterPage, walkOf } from './network.ts';
@@ -87,6 +88,13 @@ export const WRONGS: readonly Wrong[] = [
     seed: 2,
     make: () => changed((change) => [{ ...accountOf(change), lease: change.lease }, withoutState(change)]),
     breaks: /cursor is never ahead/,
+  },
+  {
+    name: 'the position of a walk is committed before the pages of its transaction',
+    seed: 4,
+    make: () => ({ checkpoints: withPositionsFirst }),
+    breaks: /cursor is never ahead|replica equals what the key may see/,
+    plan: { mortality: 1, standstills: 0, processes: 4, watches: 0, faults: 0, latency: 0, limits: {} },
   },
   {
     name: 'a sweep that was interrupted deletes records',
@@ -235,9 +243,51 @@ function changed(change: (given: CheckpointChange) => readonly CheckpointChange[
         for (const each of more) report = await checkpoints.commit(source, each);
         return report;
       },
+      commitTogether: oneByOne,
     }),
   };
 }
+
+/** No other write waits for a transaction of these consumers. */
+const NEVER = new Promise<never>(() => undefined);
+
+/** Commits each change in a transaction of its own, so that an error of commits is in all of them. */
+async function oneByOne(
+  this: Checkpoints,
+  ...[source, lease, changes]: Parameters<Checkpoints['commitTogether']>
+): Promise<WriteReport> {
+  let report: WriteReport = emptyTally('');
+  for (;;) {
+    const change = await changes.next(() => true, NEVER);
+    if (change === undefined) return report;
+    report = await this.commit(source, { ...change, ...(lease === undefined ? {} : { lease }) });
+    changes.written(report);
+  }
+}
+
+/** Commits the positions of pages before the pages, as far as one transaction stores several. */
+const withPositionsFirst = (checkpoints: Checkpoints): Checkpoints => ({
+  ...checkpoints,
+  async commitTogether(source, lease, changes) {
+    const begun: CheckpointChange[] = [];
+    const held = lease === undefined ? {} : { lease };
+    for (;;) {
+      const change = await changes.next(() => true, NEVER);
+      if (change === undefined) break;
+      begun.push(change);
+      changes.written(emptyTally(''));
+    }
+    if (begun.length < 2) {
+      let report: WriteReport = emptyTally('');
+      for (const each of begun) report = await checkpoints.commit(source, { ...each, ...held });
+      return report;
+    }
+    for (const each of begun) await checkpoints.commit(source, { ...accountOf(each), ...held });
+    let report: WriteReport = emptyTally('');
+    for (const each of begun) report = await checkpoints.commit(source, { ...withoutState(each), ...held });
+    return report;
+  },
+});
 
 const accountOf = ({ state = {} }: CheckpointChange): CheckpointChange => ({ state });
 const withoutState = ({ state: _, ...change }: CheckpointChange): CheckpointChange => change;
@@ -354,5 +404,6 @@ function withLeaseTakenBack(checkpoints: Checkpoints): Checkpoints {
       if (change.lease !== undefined) await checkpoints.lease(source, change.lease);
       return checkpoints.commit(source, change);
     },
+    commitTogether: oneByOne,
   };
 }

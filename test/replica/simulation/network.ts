@@ -15,6 +15,7 @@ export interface NetworkOptions {
   readonly random: Random;
   readonly witness: RequestWitness;
   readonly log: (line: string) => void;
+  readonly latency: number;
   /** The most frequent fault. */
   readonly trouble: Fault | undefined;
 }
@@ -37,8 +38,8 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number][0];
 
-/** The maximum latency of an undisturbed request, in milliseconds; now and then one takes much longer. */
-const LATENCY = 800;
+/** The number of different latencies. */
+const LATENCIES = 800;
 const OUTAGE = 600_000;
 const DAY = 86_400_000;
 
@@ -66,7 +67,7 @@ export class Network {
     const line = isForToken ? 'asks for a token' : `GET ${sent.url.slice(ORIGIN.length)}`;
     log(`${process}: ${line}${fault === undefined ? '' : ` (${fault})`}`);
     witness.asked(process, sent);
-    await time.sleep(random.integer(1, LATENCY) / 2);
+    await this.#delay();
     if (fault === 'no-connection') throw failure('ECONNREFUSED');
     const refused = fault === undefined ? undefined : this.#refusal(fault);
     if (refused !== undefined) {
@@ -78,7 +79,7 @@ export class Network {
     const isStream = sent.headers.accept === 'text/event-stream';
     if (isStream && issuer?.rejection(sent) === undefined) return this.#stream(sent, fault);
     const answer = await this.#serve(sent);
-    await time.sleep(random.integer(1, LATENCY) / 2);
+    await this.#delay();
     if (fault === 'reset-before-head') throw failure('ECONNRESET');
     if (fault === 'head-timeout') {
       await time.sleep(sent.timeout);
@@ -87,6 +88,12 @@ export class Network {
     const { response, isWhole } = this.#deliver(sent, fault, answer);
     if (isWhole) witness.delivered(process, sent, answer.status);
     return response;
+  }
+
+  /** Waits for half of a latency. */
+  #delay(): Promise<void> {
+    const { latency, random, time } = this.#options;
+    return time.sleep((random.integer(1, LATENCIES) * latency) / LATENCIES / 2);
   }
 
   /** The response of the token endpoint, or of the source. */
@@ -100,12 +107,12 @@ export class Network {
   /** A stream that may be cut, or stop sending, at any time. */
   async #stream(sent: TransportRequest, fault: Fault | undefined): Promise<TransportResponse> {
     const { stream, time, random } = this.#options;
+    const delay = (): Promise<void> => this.#delay();
     const left = new AbortController();
     const response = await stream(sent.url, AbortSignal.any([sent.signal, left.signal]));
     if (fault === 'reset-before-head') throw failure('ECONNRESET');
     const isCut = fault !== undefined || (this.faults > 0 && random.chance(0.3));
     const pieces = isCut ? random.integer(0, 20) : Number.POSITIVE_INFINITY;
-    const delay = (): Promise<void> => time.sleep(random.integer(1, LATENCY) / 2);
     const falls = fault === 'body-timeout' || fault === 'slow' || random.chance(0.1) ? 'silent' : 'cut';
     async function* body(): AsyncGenerator<Uint8Array> {
       let given = 0;

@@ -32,6 +32,11 @@ export interface Plan {
   readonly faults: number;
   /** The share of unlucky processes that are suspended instead of killed. */
   readonly standstills: number;
+  /**
+   * The maximum latency of an undisturbed request, in milliseconds; now and then one takes much longer. Without latency, the next page
+   * of a walk arrives in time for the transaction of the one before.
+   */
+  readonly latency: number;
   /** The most frequent fault. */
   readonly trouble: Fault | undefined;
   /** Milliseconds that the consumer's clock is ahead. */
@@ -136,6 +141,7 @@ export function drawPlan(seed: number): Plan {
       : [],
     wrongClock: drawWrongClock(seed),
     tokens: drawTokens(seed),
+    latency: drawLatency(seed),
   };
 }
 
@@ -153,6 +159,14 @@ const drawReporting = (seed: number): Plan['reports'] =>
     ['both', 1],
     ['links', 1],
     ['all', 1],
+  ]);
+
+/** Drawn separately, so that the rest of a history is the same with any latency. */
+const drawLatency = (seed: number): number =>
+  makeRandom(seed, 'latency').weighted([
+    [800, 2],
+    [40, 1],
+    [0, 1],
   ]);
 
 /** Drawn separately, so that the rest of a history is the same as with a token that never expires. */

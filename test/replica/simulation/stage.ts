@@ -147,6 +147,7 @@ export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise
     random: random('network'),
     witness: requests,
     log: say,
+    latency: plan.latency,
     trouble,
   });
   letRoleChange(source, commits, requests);

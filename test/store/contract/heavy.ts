@@ -15,7 +15,7 @@ const many = <T>(count: number, make: (at: number) => T): T[] =>
 const photos = (count: number, fields: Json = {}): Json[] => many(count, (at) => photo(`M${at}`, fields));
 
 /** A store with a slow writer: each reading of the time takes `pace.look`, and there is one for every 10 rows. */
-async function slowWorld(engine: Engine, scope: Scope, owner: 'authority' | 'replica' = 'authority') {
+export async function slowWorld(engine: Engine, scope: Scope, owner: 'authority' | 'replica' = 'authority') {
   const pace = { look: 0, waiting: async (): Promise<void> => undefined };
   const clock = testClock();
   const waiting = {

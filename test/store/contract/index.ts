@@ -39,6 +39,7 @@ import { soundRowsContract } from './sound-rows.ts';
 import { stampContract } from './stamps.ts';
 import { storedSettingsContract } from './stored-settings.ts';
 import { systemContract } from './systems.ts';
+import { togetherContract } from './together.ts';
 import { valuesInUseContract } from './values-in-use.ts';
 import { webhookContract } from './webhooks.ts';
 import { withheldContract } from './withheld.ts';
@@ -53,6 +54,7 @@ export function writingContract(engine: Engine): void {
   suite(`${engine.name}: media`, () => mediaContract(engine));
   suite(`${engine.name}: timestamps`, () => stampContract(engine));
   suite(`${engine.name}: heavy records`, () => heavyContract(engine));
+  suite(`${engine.name}: changes of a replica in one transaction`, () => togetherContract(engine));
   suite(`${engine.name}: a clock that was wrong`, () => restampContract(engine));
   suite(`${engine.name}: the sequence of changes`, () => changesContract(engine));
   suite(`${engine.name}: the feed of changes`, () => feedContract(engine));
