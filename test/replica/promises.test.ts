@@ -42,26 +42,32 @@ describe('delivery', () => {
       );
     });
 
-    test(`${kind}: a page and its position are committed together: after a kill no row is missing, and the next run requests the next page`, async (t) => {
+    test(`${kind}: pages and their positions are committed together: after a kill no row is missing, and the next run requests the next page`, async (t) => {
       const feed = await platFeed(t);
       await feed.write('Property', ...keysUpTo(9).map((key) => listing(key)));
-      for (let moment = 1; moment <= 3; moment++) {
-        const replica = await feed.replica(t, kind, { resources });
-        const pages = (): string[] =>
-          replica.requests.filter((url) => /skiptoken=\d/.test(url) && !/select|filter/.test(url));
-        const killed = replica.replicate({
-          step: 'initial',
-          pageSize: 2,
-          onEvent: (event) => {
-            if (event.kind === 'page' && event.done === moment * 2) throw new Error('killed');
-          },
-        });
-        await assert.rejects(killed, { message: 'killed' });
-        assert.deepEqual(await replica.keys('Property'), keysUpTo(moment * 2));
-        const before = pages().length;
-        await replica.replicate({ step: 'initial', pageSize: 2 });
-        assert.deepEqual(await replica.keys('Property'), keysUpTo(9));
-        assert.match(pages()[before] ?? '', new RegExp(`skiptoken=${keyOf(moment * 2)}$`));
+      // Within the transaction of a page, or after it.
+      for (const event of ['written', 'page'] as const) {
+        for (let moment = 1; moment <= 3; moment++) {
+          const replica = await feed.replica(t, kind, { resources });
+          const pages = (): string[] =>
+            replica.requests.filter((url) => /skiptoken=\d/.test(url) && !/select|filter/.test(url));
+          let left = moment;
+          const killed = replica.replicate({
+            step: 'initial',
+            pageSize: 2,
+            onEvent: ({ kind: reported }) => {
+              if (reported === event && --left === 0) throw new Error('killed');
+            },
+          });
+          await assert.rejects(killed, { message: 'killed' });
+          const stored = await replica.keys('Property');
+          assert.deepEqual(stored, keysUpTo(stored.length));
+          const before = pages().length;
+          await replica.replicate({ step: 'initial', pageSize: 2 });
+          assert.deepEqual(await replica.keys('Property'), keysUpTo(9));
+          const next = stored.length === 9 ? undefined : `skiptoken=${keyOf(stored.length)}`;
+          assert.equal(/skiptoken=.*$/.exec(pages()[before] ?? '')?.[0], next, `${event} ${moment}`);
+        }
       }
     });
   }
