@@ -78,6 +78,8 @@ export class CommitWitness {
         await this.#lookAgain(source, force);
         throw error;
       }
+      // Without changes, there was no transaction.
+      if (begun.length === 0) return whole;
       await this.#options.source.lookAtClock();
       const before = this.#state;
       for (const [index, report] of reports(whole).entries()) {
