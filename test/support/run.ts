@@ -17,8 +17,14 @@ if (!Number.isInteger(concurrency) || concurrency < 1)
 // Registered before the handlers of the server, which end this process.
 const broken = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => broken.abort());
-// Records consist of many small, short-lived texts.
-const execArgv = ['--max-semi-space-size=64', `--import=${new URL('untraced.js', import.meta.url)}`];
+const execArgv = [
+  // Records consist of many small, short-lived texts.
+  '--min-semi-space-size=16',
+  '--max-semi-space-size=64',
+  // Most tests end before so much is worth a search for garbage.
+  '--initial-old-space-size=512',
+  `--import=${new URL('untraced.js', import.meta.url)}`,
+];
 const [server] = await Promise.all([startServerOfRun(), fillCompileCache(execArgv)]);
 
 const files = startedFiles().map((file) => fileURLToPath(new URL(`../${file}`, import.meta.url)));

@@ -10,7 +10,7 @@ const TESTS = fileURLToPath(new URL('../', import.meta.url));
 /** The content of each process, by the name of its file in `test/`: folders, and single files. */
 export const TOGETHER = {
   /** Pure functions. */
-  pure: ['query', 'dictionary', 'records', 'demo'],
+  pure: ['query', 'dictionary', 'records', 'demo', 'house.test.ts'],
   /** The responses of each interface. */
   interfaces: [
     'service/reso',
@@ -98,6 +98,7 @@ export const TOGETHER = {
     'store/files',
     'store/read',
     'store/rows',
+    'store/sqlite.test.ts',
     'store/time',
     'store/views.test.ts',
     'store/whole',
@@ -121,6 +122,44 @@ export const TOGETHER = {
     'engines/postgres/work.test.ts',
     'service/events/postgres.test.ts',
     'store/engines-agree.test.ts',
+  ],
+  /** Standbys, and a primary that fails. */
+  standbys: [
+    'engines/postgres/failover.test.ts',
+    'engines/postgres/read-servers.test.ts',
+    'cli/read-stores.test.ts',
+  ],
+  /** Random queries, requests and histories on SQLite. */
+  random: [
+    'fuzz/sqlite.test.ts',
+    'fuzz/placed.test.ts',
+    'oracle/native.test.ts',
+    'oracle/odata.test.ts',
+    'replica/simulation/followed.test.ts',
+    'replica/simulation/mutants.test.ts',
+    'replica/simulation/native.test.ts',
+    'replica/simulation/reso.test.ts',
+    'visibility/sqlite.test.ts',
+  ],
+  /** The same on PostgreSQL, and stores of both engines. */
+  servers: [
+    'fuzz/postgres.test.ts',
+    'oracle/postgres.test.ts',
+    'replica/simulation/postgres.test.ts',
+    'store/copy.test.ts',
+    'store/partitions.test.ts',
+  ],
+  /** Processes that are killed, or run at the same time. */
+  kills: [
+    'calendar.test.ts',
+    'cli/kill.test.ts',
+    'cli/launcher.test.ts',
+    'cli/package.test.ts',
+    'cli/pty.test.ts',
+    'engines/postgres/commit-order.test.ts',
+    'replica/cli/tokens.test.ts',
+    'service/events/kills.test.ts',
+    'service/invariants/commit-order.test.ts',
   ],
   /** Commands that run until they are stopped, or are interrupted. */
   processes: [
@@ -168,6 +207,14 @@ export const TOGETHER = {
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
+/** Files whose runs together would take hours in `npm run test:full`, where each has its own process. */
+const LONG_IN_FULL: ReadonlySet<string> = new Set([
+  ...TOGETHER.random,
+  ...TOGETHER.servers,
+  ...TOGETHER.kills,
+  'store/sqlite.test.ts',
+]);
+
 /** Files that observe their process (memory, CPU time, slow clients) or change it; each needs its own. */
 const ALONE: ReadonlySet<string> = new Set([
   'service/http/endings.test.ts',
@@ -175,12 +222,14 @@ const ALONE: ReadonlySet<string> = new Set([
   'service/http/slow-clients.test.ts',
 ]);
 
+const isFull = process.env.PLAT_FULL === '1';
+
 const filesOf = (paths: readonly string[]): string[] =>
   globSync(
     paths.flatMap((path) => (path.endsWith('.test.ts') ? path : `${path}/**/*.test.ts`)),
     { cwd: TESTS },
   )
-    .filter((file) => !ALONE.has(file))
+    .filter((file) => !ALONE.has(file) && !(isFull && LONG_IN_FULL.has(file)))
     .toSorted();
 
 /** Runs tests in this process. */
@@ -191,25 +240,35 @@ export async function runTogether(name: keyof typeof TOGETHER): Promise<void> {
 /** The slowest files in `npm test`, where properties have a tenth of their runs, in descending order. */
 const LONG: readonly string[] = [
   // These wait most of the time.
-  'engines/postgres/failover.test.ts',
+  'kills.test.ts',
+  'engines/postgres/faults.test.ts',
   'engines/postgres/unresponsive.test.ts',
   'console.test.ts',
   'store/postgres-writing.test.ts',
   'processes.test.ts',
-  'store/postgres-reading.test.ts',
-  'replicas.test.ts',
   'commands.test.ts',
-  'store/sqlite.test.ts',
   'interfaces.test.ts',
-  'replica/cli/killed.test.ts',
+  'random.test.ts',
+  'servers.test.ts',
+  'server.test.ts',
+  'store/postgres-reading.test.ts',
   'copies.test.ts',
+  'connections.test.ts',
+  'replicas.test.ts',
+  'stores.test.ts',
+  'consumer.test.ts',
+  'replica/cli/killed.test.ts',
+  'standbys.test.ts',
+  'engines/postgres/abandoned.test.ts',
+  'visibility/postgres.test.ts',
+  'pure.test.ts',
 ];
 
 /** The slowest files in a run of all tests, above all in `npm run test:full`, in descending order. */
 const DEAR: readonly string[] = [
   'calendar.test.ts',
   // These wait most of the time.
-  'engines/postgres/failover.test.ts',
+  'standbys.test.ts',
   'engines/postgres/unresponsive.test.ts',
   'replica/simulation/postgres.test.ts',
   'replica/cli/killed.test.ts',
@@ -249,11 +308,13 @@ const DEAR: readonly string[] = [
 
 /** The files that a run of all tests starts, relative to `test/`, in order. */
 export function startedFiles(): string[] {
-  const shared = new Set(filesOf(Object.values(TOGETHER).flat()));
+  const groups = Object.entries(TOGETHER).map(([name, paths]) => ({ name, files: filesOf(paths) }));
+  const shared = new Set(groups.flatMap((group) => group.files));
+  const empty = new Set(groups.flatMap((group) => (group.files.length > 0 ? [] : [`${group.name}.test.ts`])));
   const files = globSync('**/*.test.ts', { cwd: TESTS })
-    .filter((file) => !shared.has(file))
+    .filter((file) => !shared.has(file) && !empty.has(file))
     .toSorted();
-  const first = process.env.PLAT_FULL === '1' ? DEAR : [...new Set([...LONG, ...DEAR])];
+  const first = isFull ? DEAR : LONG;
   const unknown = first.filter((file) => !files.includes(file));
   if (unknown.length > 0) throw new Error(`no files that are started: ${unknown.join(', ')}`);
   return [...first, ...files.filter((file) => !first.includes(file))];

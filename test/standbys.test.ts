@@ -1,0 +1,4 @@
+/** Standbys, and a primary that fails, in one process (support/together.ts). */
+import { runTogether } from './support/together.ts';
+
+await runTogether('standbys');
