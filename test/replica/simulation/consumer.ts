@@ -131,10 +131,15 @@ async function* pieces(body: AsyncIterable<Uint8Array>, mortal: Mortal): AsyncGe
 }
 
 /** Whether a consumer may fail in this way while its source or its machine has such faults. */
-export function isExpected(error: unknown, { steps }: Pick<Plan, 'steps'>): boolean {
+export function isExpected(
+  error: unknown,
+  { steps, mortality, standstills }: Pick<Plan, 'steps' | 'mortality' | 'standstills'>,
+): boolean {
   if (error instanceof LeaseLost) return true;
   if (error instanceof PlatError) {
     if (error.code === 'clockJumped') return steps.some(({ by }) => Math.abs(by) > TOLERATED_JUMP);
+    // Another process may be suspended while it has the lock.
+    if (error.code === 'storeBusy') return mortality > 0 && standstills > 0;
     const isHeld = error.code === 'failed' && /lease ends in/.test(error.message);
     return isHeld || error.code === 'storeUnavailable' || error.code === 'writeUnknown';
   }
