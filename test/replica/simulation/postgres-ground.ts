@@ -26,7 +26,7 @@ export function postgresGround(): Ground {
         return store;
       };
       const again = async (trust?: ClockTrust): Promise<Store> =>
-        watchedStore(await open(address, clock, trust), during);
+        watchedStore(await open(address, clock, trust), traffic, during);
       return {
         store: await again(),
         again,
@@ -37,7 +37,7 @@ export function postgresGround(): Ground {
           line.passes = () => mortal.passes();
           void mortal.death.then(() => during(line.end(), 'the end of a process'));
           // The server may still complete what was in progress on a closed connection, until it has noticed that.
-          return watchedStore(store, (call, name) =>
+          return watchedStore(store, traffic, (call, name) =>
             during(
               call.finally(() => line.settled()),
               name,

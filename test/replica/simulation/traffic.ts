@@ -7,8 +7,8 @@ import { threadIsQuiet } from './time.ts';
 export class Traffic {
   /** The calls that are in progress, with their names. */
   readonly #calls = new Set<{ readonly name: string }>();
-  /** Calls that wait on the clock of the history, which may advance only while every call does. */
-  #sleeping = 0;
+  /** Calls that wait for the clock of the history, or for their caller. The clock may advance only while every call does. */
+  #waiting = 0;
   #rest = Promise.withResolvers<void>();
 
   async during<T>(call: Promise<T>, name: string): Promise<T> {
@@ -24,19 +24,19 @@ export class Traffic {
 
   /** The same clock, for stores: a call that sleeps on it does not count as in progress. */
   clock({ now, sleep }: Clock): Clock {
-    return {
-      now,
-      sleep: async (milliseconds, signal) => {
-        this.#sleeping++;
-        this.#look();
-        try {
-          await sleep(milliseconds, signal);
-        } finally {
-          this.#sleeping--;
-        }
-      },
-    };
+    return { now, sleep: (milliseconds, signal) => this.waits(() => sleep(milliseconds, signal)) };
   }
+
+  /** What a call waits for outside of the store, so that it does not count as in progress meanwhile. */
+  readonly waits = async <T>(work: () => Promise<T>): Promise<T> => {
+    this.#waiting++;
+    this.#look();
+    try {
+      return await work();
+    } finally {
+      this.#waiting--;
+    }
+  };
 
   /** Resolves when no call is in progress, and the callers of completed ones have continued. */
   readonly quiet = async (): Promise<void> => {
@@ -50,7 +50,7 @@ export class Traffic {
   readonly underWay = (): readonly string[] => [...this.#calls].map(({ name }) => name);
 
   get #isQuiet(): boolean {
-    return this.#calls.size <= this.#sleeping;
+    return this.#calls.size <= this.#waiting;
   }
 
   #look(): void {
@@ -63,11 +63,18 @@ export class Traffic {
 /** Wraps each call. */
 type Wrap = <T>(call: Promise<T>, name: string) => Promise<T>;
 
-/** A store whose calls are all counted. */
-export function watchedStore(store: Store, wrap: Wrap): Store {
-  const { checkpoints, keys, shared } = store;
+/** A store whose calls are all counted, except while they wait for the next page of their caller. */
+export function watchedStore(store: Store, { waits }: Traffic, wrap: Wrap): Store {
+  const { keys, shared } = store;
+  const checkpoints = watched(store.checkpoints, wrap);
   return replaced(watched(store, wrap), {
-    checkpoints: watched(checkpoints, wrap),
+    checkpoints: replaced(checkpoints, {
+      commitTogether: (source, lease, changes) =>
+        checkpoints.commitTogether(source, lease, {
+          ...changes,
+          next: (...given) => waits(() => changes.next(...given)),
+        }),
+    }),
     keys: watched(keys, wrap),
     ...(shared === undefined ? {} : { shared: watched(shared, wrap) }),
   });
