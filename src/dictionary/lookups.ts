@@ -22,8 +22,12 @@ export function spellingsOf(lookup: Lookup | undefined, text: string): readonly 
 const MAX_IDENTIFIER_LENGTH = 128;
 const ESCAPE = /_x([\dA-F]{4})_/g;
 const HAS_ESCAPE = /_x[\dA-F]{4}_/;
-/** An underscore that would be decoded as the beginning of an escape, and every character that an identifier must not contain. */
-const INVALID_CHARACTER = /_(?=x[\dA-F]{4}_)|[^\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]/gu;
+/**
+ * An underscore that would be decoded as the beginning of an escape, also because an escape, which begins with an underscore, follows
+ * it; and every character that an identifier must not contain.
+ */
+const INVALID_CHARACTER =
+  /_(?=x[\dA-F]{4}(?:_|[^\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]))|[^\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]/gu;
 const INVALID_FIRST_CHARACTER = /^[^\p{L}\p{Nl}_]/u;
 
 const escaped = (text: string): string =>

@@ -25,6 +25,7 @@ test('a value is named as in the dictionary, or by itself with invalid character
     '55731': '_x0035_5731',
     'Åland (1/2)': 'Åland_x0020__x0028_1_x002F_2_x0029_',
     a_x0020_b: 'a_x005F_x0020_b',
+    '_xF020-': '_x005F_xF020_x002D_',
     a_b: 'a_b',
     '🏡': '_xD83C__xDFE1_',
   })) {
@@ -50,7 +51,7 @@ test('every text has an identifier, no two have the same, and each short one can
       assert.ok(textsOfIdentifier(name).includes(one));
       assert.equal(name === identifierOf(other), one === other);
     }),
-    { numRuns: 500 },
+    { seed: -1925716133, numRuns: 500 },
   );
   for (const long of ['x'.repeat(129), ' '.repeat(50), 'x'.repeat(300)]) {
     assert.match(identifierOf(long), SIMPLE_IDENTIFIER);
