@@ -194,8 +194,9 @@ const BOUNDS = { much: 16 * 1024 * 1024, most: 512 * 1024 * 1024, unchecked: 409
 const VALUE_BYTES = 24;
 
 /**
- * Bounds the calls of functions that a statement makes: they end it once its time is up, and together they must not keep too much in memory. `node:sqlite` opens no scope for a call, so V8 keeps the values that are passed to functions until the
- * statement returns a row, however many rows it reads until then.
+ * Bounds the calls of functions that a statement makes: they end it once its time is up, or if together they keep too much in memory.
+ * `node:sqlite` opens no scope for a call, so V8 keeps the values that are passed to functions until the statement returns a row,
+ * however many rows it reads until then.
  */
 export class FunctionCalls {
   readonly #deadline: Deadline;

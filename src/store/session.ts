@@ -70,7 +70,8 @@ export interface WriteSession extends Session {
 }
 
 /**
- * Runs `work` in a transaction, which is committed, or rolled back if the work throws. @param begin the statement that begins it
+ * Runs `work` in a transaction, which is committed, or rolled back if the work throws.
+ * @param begin the statement that begins it
  */
 export async function inTransaction<T>(
   { run }: { readonly run: (statement: string) => Promise<unknown> },

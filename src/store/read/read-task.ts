@@ -147,9 +147,8 @@ export function* taskSteps(task: ReadTask, context: ReadContext): Steps<ReadResu
 
 /** The ids that a statement returns one by one, with rows that have none in between. */
 function* scanIds(statement: PlannedStatement, isSent: boolean): Steps<Uint32Array> {
-  const { rows } = yield* requestStatement({
-    ...{ gives: 'rows', statement, slots: {}, isKept: false, isScan: true },
-  });
+  const request = { gives: 'rows', statement, slots: {}, isKept: false, isScan: true } as const;
+  const { rows } = yield* requestStatement(request);
   const ids: string[] = [];
   for (const { id } of rows) if (id !== null) ids.push(String(id));
   return parseIds({ ids: ids.join(',') }, isSent);

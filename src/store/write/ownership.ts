@@ -58,8 +58,8 @@ export interface Claims {
 
 /**
  * Decides which record keeps a child that several records contain, since a child has one parent: in an authority the record that
- * was written last, or the first one if the others are rejected; in a replica the record that its source changed last, so that a copy does not depend on the order in which
- * records are read.
+ * was written last, or the first one if the others are rejected; in a replica the record that its source changed last, so that a
+ * copy does not depend on the order in which records are read.
  * @param rivals the stored children of other records that holders contain, and whether two of the holders contain the same
  */
 export async function claimsOf(

@@ -138,8 +138,8 @@ export class Network {
     if (this.faults === 0) return undefined;
     if (this.#outage !== undefined && time.now < this.#outage.until) return this.#outage.fault;
     if (!random.chance(this.faults)) return undefined;
-    const any = random.weighted(FAULTS);
-    const fault = trouble !== undefined && random.chance(0.5) ? trouble : any;
+    const drawn = random.weighted(FAULTS);
+    const fault = trouble !== undefined && random.chance(0.5) ? trouble : drawn;
     const lasts = !['row-twice', 'page-twice', 'elsewhere'].includes(fault) && random.chance(0.15);
     if (lasts) this.#outage = { fault, until: time.now + random.integer(1000, OUTAGE) };
     return fault;
