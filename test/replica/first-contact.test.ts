@@ -7,7 +7,9 @@ import { InMemoryUsage, sharedAllowance } from '../../src/replica/http/rate-budg
 import { networkTransport } from '../../src/replica/http/transport.ts';
 import { contactSource } from '../../src/replica/run/session.ts';
 import { testClock } from '../support/clock.ts';
-import { keyOf, keysUpTo, listings, withPhotos } from './support/feed.ts';
+import { postgresEngine } from '../support/postgres-engine.ts';
+import { sqliteEngine } from '../support/sqlite-engine.ts';
+import { change, keyOf, keysUpTo, listings, withPhotos } from './support/feed.ts';
 import { json, type Seen } from './support/loopback.ts';
 import { agent, failure, nativeServer } from './support/native-server.ts';
 import { odataServer } from './support/odata-server.ts';
@@ -63,47 +65,66 @@ test('a source that was reached before, and one that responds that it is busy, a
   assert.deepEqual(replica.reported('retry'), waits(500, 1000, 2000, 4000, 8000, 16_000, 30_000));
 });
 
-test('a feed that the store already has under another name is rejected with that name, and nothing is quarantined', async (t) => {
-  const clock = testClock();
-  const server = await odataServer(t, clock, { Property: listings(30, clock) });
-  const replica = await makeReplica(t, {
-    from: server.root,
-    interface: 'reso',
-    clock,
-    resources: ['Property'],
-  });
-  await replica.replicate();
-  const identity = `reso ${new URL(server.root).host}/odata/`;
-  const rejection = (force: string) => ({
-    code: 'usage',
-    message: `${replica.store.name} already has the records of again, from the source feed. A key belongs to one source, so none of them could be stored. If it is the same feed, --source feed${force} continues that copy. For another feed, use a separate store, or --force, which quarantines the records that both have.`,
-  });
-  await assert.rejects(replica.replicate({ source: 'again' }), rejection(''));
-  const byName = server.root.replace('127.0.0.1', 'localhost');
-  await assert.rejects(
-    replica.replicate({ source: 'again', from: byName }),
-    rejection(` --force (it was replicated from ${identity})`),
-  );
-  assert.deepEqual(await replica.store.checkpoints.state('again'), {}, 'the name is free');
-  assert.deepEqual(await replica.store.checkpoints.quarantined(), []);
-  assert.equal(await replica.replicate({ from: byName, force: true }), 'done');
-  assert.deepEqual(await replica.keys('Property'), keysUpTo(30));
+for (const engine of [sqliteEngine(), postgresEngine()]) {
+  test(`${engine.name}: a feed that the store already has under another name is quarantined, and the first message says under which`, async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(30, clock, withPhotos) });
+    const replica = await makeReplica(t, {
+      from: server.root,
+      interface: 'reso',
+      clock,
+      resources: ['Property'],
+      engine,
+    });
+    await replica.replicate();
+    const before = await replica.keys('Media');
+    const identity = `reso ${new URL(server.root).host}/odata/`;
+    const doubt = (name: string, force: string) => ({
+      reason: `${replica.store.name} already has the records of ${name}, from the source feed. A key belongs to one source, so the records that both have go to the quarantine. If it is the same feed, stop this run: --source feed${force} continues that copy. For another feed, use a separate store.`,
+    });
+    const byName = server.root.replace('127.0.0.1', 'localhost');
+    change(server.records.get('Property') ?? [], keyOf(3), { ListPrice: 7 }, clock);
+    for (const [name, from, force] of [
+      ['again', server.root, ''],
+      ['local', byName, ` --force (it was replicated from ${identity})`],
+    ] as const) {
+      replica.events.length = 0;
+      assert.equal(await replica.replicate({ source: name, from }), 'done');
+      assert.deepEqual(replica.reported('doubt'), [doubt(name, force)]);
+      const seen = replica.events.map(({ kind }) => kind);
+      assert.ok(seen.indexOf('doubt') < seen.indexOf('quarantined'));
+      assert.deepEqual(
+        (await replica.store.checkpoints.quarantined(name)).map(({ resource, key, reason }) => [
+          resource,
+          key,
+          reason,
+        ]),
+        keysUpTo(30).map((key) => ['Property', key, 'The key belongs to the source feed']),
+      );
+      // The next run says it no more.
+      replica.events.length = 0;
+      assert.equal(await replica.replicate({ source: name, from }), 'done');
+      assert.deepEqual(replica.reported('doubt'), []);
+    }
+    assert.equal((await replica.store.contents('Property', { key: keyOf(3) }))[0]?.ListPrice, 3000);
+    assert.deepEqual(await replica.keys('Media'), before);
+    assert.deepEqual(await replica.store.checkpoints.quarantined('feed'), []);
+    // The copy that has the records continues.
+    assert.equal(await replica.replicate({ from: byName, force: true }), 'done');
+    assert.deepEqual(await replica.keys('Property'), keysUpTo(30));
+    assert.equal((await replica.store.contents('Property', { key: keyOf(3) }))[0]?.ListPrice, 7);
 
-  assert.equal(await replica.replicate({ source: 'again', force: true }), 'done');
-  assert.equal(
-    (await replica.store.checkpoints.quarantined('again')).length,
-    30,
-    '--force quarantines the records that both have',
-  );
-
-  // A feed that also has other records is copied; those records are stored under its name.
-  const more = await odataServer(t, clock, { Property: listings(31, clock) });
-  await replica.replicate({ source: 'more', from: more.root });
-  assert.deepEqual(
-    await replica.store.checkpoints.storedKeys('more', 'Property', '', 10),
-    keysUpTo(31).slice(-1),
-  );
-});
+    // A feed that also has other records is copied; those records are stored under its name.
+    const more = await odataServer(t, clock, { Property: listings(31, clock) });
+    replica.events.length = 0;
+    await replica.replicate({ source: 'more', from: more.root });
+    assert.deepEqual(replica.reported('doubt'), []);
+    assert.deepEqual(
+      await replica.store.checkpoints.storedKeys('more', 'Property', '', 10),
+      keysUpTo(31).slice(-1),
+    );
+  });
+}
 
 /** Whether a request returns a whole record at a position, alone or among others. */
 const returns = ({ path, query }: Seen, at: number, records: number): boolean => {
@@ -140,7 +161,8 @@ test('a record at which a feed fails does not hide that the store has the feed a
   const replica = await makeReplica(t, from);
   await replica.replicate();
   server.intercept = (seen) => (returns(seen, 0, 6) ? { status: 500, body: 'no' } : undefined);
-  await assert.rejects(replica.replicate({ source: 'again' }), { code: 'usage' });
+  assert.equal(await replica.replicate({ source: 'again' }), 'done');
+  assert.equal(replica.reported('doubt').length, 1);
 });
 
 test('a source that fails at every record, or at the keys as well, is at fault at the first contact', async (t) => {

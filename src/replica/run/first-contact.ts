@@ -162,29 +162,31 @@ interface Newcomer {
 
 /**
  * Detects a feed that the store already has under another name, for instance if one command says `localhost` and the next one
- * `127.0.0.1`. A key belongs to one source, so all records of the feed would be quarantined.
- * @throws PlatError `usage` that names the other source, if that source has every record of the first page
+ * `127.0.0.1`. A key belongs to one source, so all records of the feed will be quarantined.
+ * @returns what an operator has to know before that, if another source has every record of the first page
  * @throws RequestFailure if the first page cannot be read
  */
-export async function assertNewFeed(store: Store, { name, identity, feed }: Newcomer): Promise<void> {
+export async function knownFeed(
+  store: Store,
+  { name, identity, feed }: Newcomer,
+): Promise<string | undefined> {
   const { resources } = feed.capabilities;
   const resource = resources.find((each) => each === 'Property') ?? resources[0];
-  if (resource === undefined) return;
+  if (resource === undefined) return undefined;
   const others: string[] = [];
   for (const other of await store.checkpoints.sources()) {
     if (other !== name && (await hasStored(store, other, resource))) others.push(other);
   }
-  if (others.length === 0) return;
+  if (others.length === 0) return undefined;
   const page = await feed.keys(resource, { position: undefined, size: PAGE_SIZE });
   const keys = page.keys.flatMap((each) => (each.resource === resource ? [each.key] : []));
-  if (keys.length === 0) return;
+  if (keys.length === 0) return undefined;
   for (const other of others) {
     if ((await store.checkpoints.missing(other, resource, keys)).length > 0) continue;
     const before = readNote(await store.checkpoints.state(other), 'identity');
     const force =
       before === undefined || before === identity ? '' : ` --force (it was replicated from ${before})`;
-    throw platError('usage', {
-      reason: `${store.name} already has the records of ${name}, from the source ${other}. A key belongs to one source, so none of them could be stored. If it is the same feed, --source ${other}${force} continues that copy. For another feed, use a separate store, or --force, which quarantines the records that both have.`,
-    });
+    return `${store.name} already has the records of ${name}, from the source ${other}. A key belongs to one source, so the records that both have go to the quarantine. If it is the same feed, stop this run: --source ${other}${force} continues that copy. For another feed, use a separate store.`;
   }
+  return undefined;
 }

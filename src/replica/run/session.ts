@@ -23,7 +23,7 @@ import { discoverReso } from '../source/reso/discover.ts';
 import type { Discovered } from '../source/response.ts';
 import { type Capabilities, describeCapabilities, resourcesIn, type Source } from '../source/source.ts';
 import { compareFingerprint, confirmClock } from './cycle.ts';
-import { assertNewFeed, explainFirstContact, identityToStore } from './first-contact.ts';
+import { explainFirstContact, identityToStore, knownFeed } from './first-contact.ts';
 import {
   DEFAULT_RESOURCES,
   OPTIONAL_RESOURCES,
@@ -224,8 +224,9 @@ export async function openCopy(options: SessionOptions, { name, lease }: Acquire
     ? rediscover(options)
     : discoverNew(options, (await store.model()).dictionary, store.checkpoints).then((found) => found.feed));
   mustHaveWindowField(feed, options.windowField);
-  if (identity !== undefined && checkpoint.get('identity') === undefined && !force) {
-    await assertNewFeed(store, { name, identity: identity.identity, feed });
+  if (identity !== undefined && checkpoint.get('identity') === undefined) {
+    const reason = await knownFeed(store, { name, identity: identity.identity, feed });
+    if (reason !== undefined) report({ kind: 'doubt', reason });
   }
   // A name belongs to a source that has responded, not to one that was only configured.
   if (identity !== undefined) await checkpoint.commit({ state: identity });

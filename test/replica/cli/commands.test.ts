@@ -96,6 +96,26 @@ test('a change that moves no timestamp is found by verify, and copied by --refre
   assert.equal(wrong.code, 2);
 });
 
+test('the same feed under a second name is quarantined: exit 1, and the first message names the source that has it', async (t) => {
+  const clock = now();
+  const server = await odataServer(t, clock, { Property: listings(3, clock) });
+  const at = place(t);
+  await at.done(['replicate', ...options(server.root)]);
+  const { code, err } = await at.run(['replicate', ...options(server.root, '--source', 'again')]);
+  assert.equal(code, 1);
+  assert.match(
+    err,
+    /"kind":"doubt","reason":"replica\.db already has the records of again, from the source feed\./,
+  );
+  assert.match(err, /"kind":"end","result":"done","quarantined":{"Property":3}}\n$/);
+  assert.match(
+    await at.done(['quarantine', 'list', '--store', 'replica.db']),
+    /^again +Property +1001 .* The key belongs to the source feed$/m,
+  );
+  await at.done(['replicate', ...options(server.root)]);
+  await at.done(['verify', ...options(server.root)]);
+});
+
 test('a copy without agents and offices keeps the agent fields of its listings, and says so', async (t) => {
   const clock = now();
   const server = await odataServer(t, clock, {
