@@ -11,7 +11,14 @@ import { readChanges, selectChangesSince } from './changes/change-follower.ts';
 import { CommitWatch, listenForCommits } from './changes/commit-watch.ts';
 import { followChanges } from './changes/follow-changes.ts';
 import { webhookStoreOn } from './changes/webhooks.ts';
-import { checkFile, checksOn, checkTables, countedRows, type Structure } from './check/check-store.ts';
+import {
+  checkFile,
+  checksOn,
+  checkTables,
+  countedRows,
+  type Structure,
+  undefinedIfDamaged,
+} from './check/check-store.ts';
 import { repairsOf } from './check/repairs.ts';
 import { checkpointsOn } from './checkpoint/checkpoint-tables.ts';
 import { readContent, readContents, selectContents } from './contents.ts';
@@ -242,9 +249,9 @@ function checksOf(
     ...checks,
     tableFaults: async (resource) => checkTables(resource, await live.current(), checks, engine.viewState),
     fileFaults: async () => checkFile(await live.current(), engine),
-    countedRows: () =>
-      engine.read(live, 'searches', { milliseconds: LARGE_LIMIT }, (session, { model }) =>
-        countedRows(session, model),
-      ),
+    countedRows: (resources) =>
+      engine
+        .read(live, 'searches', { milliseconds: LARGE_LIMIT }, (session) => countedRows(session, resources))
+        .catch(undefinedIfDamaged),
   };
 }

@@ -236,8 +236,8 @@ export interface Store extends Checks {
   status(): Promise<StoreStatus>;
   /** The faults that the engine finds in the pages, tables and indexes that contain the records. */
   fileFaults(): Promise<readonly FileFault[]>;
-  /** The number of rows that a check reads, by the counters of the store; undefined if they cannot be read. */
-  countedRows(): Promise<number | undefined>;
+  /** The number of rows that a check of resources reads, by the counters of the store; undefined if they cannot be read. */
+  countedRows(resources: readonly string[]): Promise<number | undefined>;
   /** Rebuilds what is derived from the records: indexes, and missing tables. */
   mendFile(): Promise<void>;
   /**

@@ -221,7 +221,7 @@ const CASES: Readonly<Record<string, Case>> = {
     await w.at.done(['replicate', ...w.from, '--store', 'v.db']);
     assert.match(
       await w.seen(args),
-      /^Verifying \d+ \w+ of the copy \d+\/s\nresource +at the source .*\nProperty +3 +3 +3 +0 +0\n$/,
+      /^Verifying \[█+\] 100 % \d+ \w+ of the copy \d+\/s 0:00 left\nresource +at the source .*\nProperty +3 +3 +3 +0 +0\n$/,
     );
     assert.match(
       await cutShortAsking(w, args, 130),

@@ -46,7 +46,7 @@ export function defineVerify(command: Command): void {
               signal,
               sample: settings.sample,
               onEvent: reportWait,
-              onProgress: (resource, done) => update(done, `${done} ${resource}`),
+              onProgress: (part, rows, { done, total }) => update(done, `${rows} ${part}`, done, total),
             }),
           );
           print({ equal: isCopyEqual(results), resources: results }, summaryText(results), settings.json);

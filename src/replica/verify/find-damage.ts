@@ -1,7 +1,7 @@
 /** Finds contradictions within a copy. This module knows nothing about the source. */
 import { PUBLISHED_RESOURCES } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import type { OnProgress, RowFaults, RowPlace, RowRange } from '../../store/check/checks.ts';
+import type { RowFaults, RowPlace, RowRange } from '../../store/check/checks.ts';
 import type { Store } from '../../store/store.ts';
 import type { Difference } from './results.ts';
 
@@ -42,7 +42,7 @@ interface DamageSearch {
 export function findAllDamage(
   store: Store,
   resources: readonly string[],
-  onProgress: OnProgress,
+  onProgress: (resource: string, rows: number) => void,
 ): DamageSearch {
   const stopping = new AbortController();
   const found: Difference[][] = [];

@@ -20,6 +20,7 @@ import {
 } from '../source/source.ts';
 import { findAbsent } from '../steps/find-absent.ts';
 import { findAllDamage, withRelatedResources } from './find-damage.ts';
+import { type OnVerified, VerifyProgress } from './progress.ts';
 import { type ComparedRange, canCompareRanges, compareRanges } from './ranges.ts';
 import {
   compareByKey,
@@ -35,7 +36,7 @@ import { Tally, type Verified } from './results.ts';
 export interface VerifyOptions {
   /** The number of records of each resource whose content is compared; absent: all. */
   readonly sample?: number;
-  readonly onProgress?: (resource: string, done: number, total: number | undefined) => void;
+  readonly onProgress?: OnVerified;
 }
 
 /**
@@ -43,7 +44,7 @@ export interface VerifyOptions {
  * @throws RequestFailure; PlatError `usage` if nothing was ever copied from this source
  */
 export function verifyReplica(options: QuerySourceOptions & VerifyOptions): Promise<readonly Verified[]> {
-  const { onProgress, sample } = options;
+  const { onProgress = () => undefined, sample } = options;
   return querySource(options, async (copy) => {
     const { name, store } = copy;
     const tally = new Tally();
@@ -52,16 +53,28 @@ export function verifyReplica(options: QuerySourceOptions & VerifyOptions): Prom
     const own = resources.flatMap(resourcesIn);
     const parts = withRelatedResources(await store.model(), own);
     // The comparison mostly waits for the source, so the copy is checked for damage at the same time.
-    const damages = findAllDamage(store, parts, (resource, rows) =>
-      onProgress?.(`${resource} of the copy`, rows, undefined),
-    );
+    const progress = new VerifyProgress(onProgress);
+    for (const collection of resources) {
+      let stored = 0;
+      for (const resource of resourcesIn(collection))
+        stored += await store.checkpoints.stored(name, resource);
+      progress.expect(collection, stored);
+    }
+    const ofCopy = (resource: string): string => `${resource} of the copy`;
+    for (const resource of parts)
+      progress.expect(ofCopy(resource), (await store.countedRows([resource])) ?? 0);
+    const damages = findAllDamage(store, parts, (resource, rows) => progress.report(ofCopy(resource), rows));
     try {
-      for (const collection of resources) await verifyCollection(proof, collection, options);
+      for (const collection of resources) {
+        await verifyCollection(proof, collection, sample, progress);
+        progress.end(collection);
+      }
     } catch (error) {
       await damages.stop();
       throw error;
     }
     tally.addDifferences(...(await damages.found));
+    for (const resource of parts) progress.end(ofCopy(resource));
     const entries = await store.checkpoints.quarantined(name);
     tally.addQuarantine(
       entries,
@@ -100,7 +113,8 @@ async function absentEntries(
 async function verifyCollection(
   copy: Proof,
   collection: string,
-  { sample, onProgress }: VerifyOptions,
+  sample: number | undefined,
+  progress: VerifyProgress,
 ): Promise<void> {
   const { feed, name, sizeOf, store, tally } = copy;
   const keys = new Map(resourcesIn(collection).map((resource) => [resource, new Set<string>()]));
@@ -112,7 +126,7 @@ async function verifyCollection(
   }
   let announced: number | undefined;
   const isByRange =
-    sample === undefined && (await verifyRanges(copy, collection, keys.get(collection), onProgress));
+    sample === undefined && (await verifyRanges(copy, collection, keys.get(collection), progress));
   if (!isByRange) {
     const fetch = async (request: PageRequest): Promise<SourcePage> => {
       if (sample === undefined) return feed.page(collection, { kind: 'all' }, request);
@@ -125,7 +139,7 @@ async function verifyCollection(
       if (sample === undefined) await comparePage(copy, collection, page);
       done += page.keys.length;
       announced = lowerTotal(announced, page.total);
-      onProgress?.(collection, done, page.total);
+      progress.report(collection, done, page.total);
     }
     const isShort = hasFewerThanAnnounced(keys, collection, announced);
     await findMissedKeys(copy, collection, keys, { isShort, compares: sample === undefined });
@@ -229,7 +243,7 @@ async function verifyRanges(
   copy: Proof,
   collection: string,
   keys: Set<string> | undefined,
-  onProgress: VerifyOptions['onProgress'],
+  progress: VerifyProgress,
 ): Promise<boolean> {
   const { feed, tally } = copy;
   const { ranges } = feed;
@@ -249,7 +263,7 @@ async function verifyRanges(
       } else await readRange(copy, ranges, collection, range, keys);
       last = range.last;
       done += range.rows;
-      onProgress?.(collection, done, undefined);
+      progress.report(collection, done);
     }
   } catch (error) {
     // An older plat has no digests.

@@ -77,13 +77,15 @@ export function checkableOn(session: Session, model: StoreModel, structure: Stru
     rowFaults: (...of) => checks.rowFaults(...of),
     tableFaults: (resource) => checkTables(resource, model, checks, structure.viewState),
     fileFaults: () => checkFile(model, structure),
-    countedRows: () => countedRows(session, model),
+    countedRows: (resources) => countedRows(session, resources),
   };
 }
 
 /** The number of rows by the counters of a store, which may be wrong; undefined if they cannot be read. A check finds out. */
-export async function countedRows(session: Session, model: StoreModel): Promise<number | undefined> {
-  const resources = [...model.dictionary.resources.keys()].filter(model.stores);
+export async function countedRows(
+  session: Session,
+  resources: readonly string[],
+): Promise<number | undefined> {
   try {
     const [row] = await session.rows(sql`SELECT coalesce(sum(rows), 0) AS rows FROM plat_counters
       WHERE resource IN (${join(resources.map(bind), ', ')})`);
@@ -135,10 +137,11 @@ async function* findRecordFaults(
   onProgress: OnProgress = () => undefined,
 ): AsyncIterable<Fault> {
   const { dictionary, stores } = await store.model();
+  const resources = [...dictionary.resources.keys()].filter(stores);
   // Without its own tables, a store cannot be read, which the check of each resource reports.
-  const total = await store.countedRows().catch(undefinedIfDamaged);
+  const total = await store.countedRows(resources);
   let rows = 0;
-  for (const resource of [...dictionary.resources.keys()].filter(stores)) {
+  for (const resource of resources) {
     try {
       for await (const page of faultPages(store, resource, () => ROWS)) {
         for (const { key, what } of page.faults) yield { place: 'row', resource, key, what };
@@ -158,7 +161,7 @@ async function* findRecordFaults(
   }
 }
 
-function undefinedIfDamaged(error: unknown): undefined {
+export function undefinedIfDamaged(error: unknown): undefined {
   if (!isDamage(error)) throw error;
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import type { Transport, TransportResponse } from '../../../src/replica/http/transport.ts';
+import type { OnVerified } from '../../../src/replica/verify/progress.ts';
 import { isCopyEqual, type Verified } from '../../../src/replica/verify/results.ts';
 import { listing, member, office, photo, room } from '../../support/builders.ts';
 import { SECOND, testClock } from '../../support/clock.ts';
@@ -214,6 +215,24 @@ for (const kind of KINDS) {
     const [none] = await replica.verify({ sample: 0 });
     assert.deepEqual([none?.compared, none?.differences.length], [0, 2]);
   });
+
+  for (const sample of [undefined, 2]) {
+    const what = sample === undefined ? 'the content of all records' : `a sample of ${sample}`;
+    test(`${kind}: the progress of a verification of ${what} knows its end, also if the copy lacks records`, async (t) => {
+      const { replica } = await copied(t, kind);
+      await replica.store.remove('Property', [keyOf(2)]);
+      const seen: { part: string; rows: number; done: number; total: number }[] = [];
+      const onProgress: OnVerified = (part, rows, all) => seen.push({ part, rows, ...all });
+      await replica.verify({ sample, onProgress });
+      const last = seen.at(-1);
+      const total = seen.findLast(({ part }) => part === 'Property')?.rows ?? 0;
+      assert.equal(total, 6, 'the listings of the source');
+      assert.ok(last !== undefined && last.done === last.total, JSON.stringify(last));
+      for (const { done, total: of } of seen) assert.ok(done <= of);
+      // By the counters of the copy, the first report knows all rows but the listing that the copy lacks.
+      assert.ok((seen[0]?.total ?? 0) >= last.total - 1, JSON.stringify([seen[0], last]));
+    });
+  }
 
   test(`${kind}: --sample finds changed content in the records that it compares`, async (t) => {
     const { replica } = await copied(t, kind);
