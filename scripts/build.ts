@@ -22,5 +22,6 @@ cpSync(`${root}LICENSE`, `${demo}dist/LICENSE`);
 
 rmSync(`${root}dist`, { recursive: true, force: true });
 compile(`${root}tsconfig.build.json`);
-cpSync(`${root}src/dictionary/data`, `${root}dist/dictionary/data`, { recursive: true });
+for (const data of ['dictionary/data', 'engines/postgres/sql'])
+  cpSync(`${root}src/${data}`, `${root}dist/${data}`, { recursive: true });
 run('node', 'scripts/console.ts');

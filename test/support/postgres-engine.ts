@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Client, Pool } from 'pg';
 import { openPostgresStore } from '../../src/engines/postgres/store.ts';
-import { LOCK_CLASS } from '../../src/engines/postgres/tables/functions.ts';
+import { LOCK_CLASS } from '../../src/engines/postgres/writing/lock.ts';
 import { writeBackup } from '../../src/engines/sqlite/backup.ts';
 import { openSqliteStore } from '../../src/engines/sqlite/store.ts';
 import type { StoreSettings } from '../../src/records/settings.ts';

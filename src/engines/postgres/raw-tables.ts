@@ -14,9 +14,9 @@ import { COLUMN_TYPES } from './dialect.ts';
 import { CURRENT_LAYOUT } from './migrations/migrate.ts';
 import { makePartitions, readSystems } from './partitions/partitions.ts';
 import { inspect, makeFunctions, makeSchema, OWN_TABLE_STATEMENTS } from './tables/create.ts';
-import { LOCK_CLASS } from './tables/functions.ts';
 import { applyTables, readColumns } from './tables/tables.ts';
 import { copyIn } from './writing/copy-in.ts';
+import { LOCK_CLASS } from './writing/lock.ts';
 import { writeSessionOn } from './writing/writer.ts';
 
 /**

@@ -1,49 +1,9 @@
 import type { Row } from '../../store/session.ts';
 import type { SharedList, SharedState } from '../../store/shared.ts';
 import type { Bindable } from './connection/session.ts';
-import { TEXT } from './dialect.ts';
 import { SERVER_CLOCK } from './writing/server-clock.ts';
 
-/**
- * Tables that the processes of one store share. Their content may be lost, so they are not logged, and are empty after a crash of
- * the server or a failover. Rate-limit windows then start over, and filters find their records again.
- */
-export const SHARED_TABLES: readonly string[] = [
-  `CREATE UNLOGGED TABLE IF NOT EXISTS plat_request_windows
-   (key ${TEXT} PRIMARY KEY, ends bigint NOT NULL, used bigint NOT NULL) WITH (fillfactor = 50)`,
-  `CREATE UNLOGGED TABLE IF NOT EXISTS plat_filter_lists
-   (name ${TEXT} PRIMARY KEY, id ${TEXT} NOT NULL, made bigint NOT NULL, expires bigint NOT NULL,
-   open_window boolean NOT NULL, bytes bigint NOT NULL, ids bytea NOT NULL)`,
-  `ALTER TABLE plat_filter_lists ADD COLUMN IF NOT EXISTS of_order ${TEXT} NOT NULL DEFAULT ''`,
-  'ALTER TABLE plat_filter_lists ALTER COLUMN ids SET STORAGE EXTERNAL',
-  `CREATE UNLOGGED TABLE IF NOT EXISTS plat_sweeps
-   (key ${TEXT} PRIMARY KEY, reached text[] NOT NULL) WITH (fillfactor = 50)`,
-  // Far from the limit, a process gets an eighth of the remaining requests; near the limit, one request at a time.
-  `CREATE OR REPLACE FUNCTION plat_lend_requests(
-     of_key text, most bigint, span bigint, returned bigint, of_window bigint,
-     OUT ends bigint, OUT lent bigint, OUT remaining bigint, OUT milliseconds bigint
-   ) LANGUAGE plpgsql VOLATILE AS $code$
-   DECLARE
-     moment bigint;
-     taken bigint;
-   BEGIN
-     INSERT INTO plat_request_windows AS w VALUES (of_key, 0, 0)
-     ON CONFLICT (key) DO UPDATE SET used = w.used RETURNING w.ends, w.used INTO ends, taken;
-     moment := floor(extract(epoch FROM clock_timestamp()) * 1000);
-     IF ends <= moment OR ends > moment + span THEN
-       ends := moment + span;
-       taken := 0;
-     ELSIF ends = of_window THEN
-       taken := greatest(0, taken - returned);
-     END IF;
-     remaining := greatest(0, most - taken);
-     lent := least(remaining, greatest(1, remaining / 8));
-     remaining := remaining - lent;
-     milliseconds := ends - moment;
-     UPDATE plat_request_windows w SET ends = plat_lend_requests.ends, used = taken + lent WHERE key = of_key;
-   END $code$`,
-];
-
+/** The keys of the tables in `sql/shared.sql`. */
 export const SHARED_KEYS = [
   { name: 'plat_request_windows', key: ['key'] },
   { name: 'plat_filter_lists', key: ['name'] },

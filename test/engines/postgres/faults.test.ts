@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
-import { LOCK_CLASS } from '../../../src/engines/postgres/tables/functions.ts';
+import { LOCK_CLASS } from '../../../src/engines/postgres/writing/lock.ts';
 import type { ErrorCode } from '../../../src/errors/index.ts';
 import { PlatError } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';

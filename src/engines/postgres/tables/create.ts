@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { bind, sql } from '../../../compile/fragment.ts';
 import type { StoreModel } from '../../../compile/model.ts';
 import { platError } from '../../../errors/index.ts';
@@ -10,16 +11,16 @@ import { initializeStore, mustBeStore, type StorePresence } from '../../../store
 import { createTableStatement, keyIndexesOf, OWN_TABLES } from '../../../store/state/own-tables.ts';
 import type { PartitionField } from '../../../store/store.ts';
 import { newEpoch } from '../../../store/time/epoch.ts';
+import { PROMISE_INTERVAL, PROMISE_VALIDITY } from '../../../store/write/commit-timestamps.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import type { StorePool } from '../connection/connect.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
 import { TEXT } from '../dialect.ts';
 import { CURRENT_LAYOUT, migrateStore } from '../migrations/migrate.ts';
-import { SHARED_KEYS, SHARED_TABLES } from '../shared.ts';
-import { underLock } from '../writing/lock.ts';
+import { SHARED_KEYS } from '../shared.ts';
+import { LOCK_CLASS, underLock } from '../writing/lock.ts';
 import { SERVER_CLOCK, type ServerClock } from '../writing/server-clock.ts';
 import { type ServerWriteSession, writeSessionOn } from '../writing/writer.ts';
-import { functionTexts, LOCK_CLASS } from './functions.ts';
 import { applyTables, readCatalog } from './tables.ts';
 
 /** The requested properties of a store. */
@@ -178,16 +179,29 @@ export const OWN_INDEXES: ReadonlyMap<string, string> = new Map(
   [...TABLES, ...SHARED_KEYS].flatMap(keyIndexesOf),
 );
 
+/** A text with several statements, from a file of the engine. @param values what takes the place of names in double braces */
+const statementsIn = (file: string, values: Readonly<Record<string, string | number>> = {}): string =>
+  readFileSync(new URL(`../sql/${file}`, import.meta.url), 'utf8').replaceAll(/\{\{(\w+)\}\}/g, (_, name) =>
+    String(values[name]),
+  );
+
+const sharedTables = (): string => statementsIn('shared.sql');
+
 /** Everything that is recreated when its text has changed. */
-const recreatedTexts = (unicode: string): readonly string[] => [...functionTexts(unicode), ...SHARED_TABLES];
+const recreatedText = (unicode: string): string =>
+  statementsIn('functions.sql', {
+    ...{ unicode, lock: LOCK_CLASS, promiseInterval: PROMISE_INTERVAL, promiseValidity: PROMISE_VALIDITY },
+    // The milliseconds after which a reader that encounters a writer records its request again.
+    requestInterval: PROMISE_INTERVAL / 2,
+  }) + sharedTables();
 
 const functionsVersion = (unicode: string): string =>
-  hash('sha256', recreatedTexts(unicode).join('\n'), 'hex').slice(0, 16);
+  hash('sha256', recreatedText(unicode), 'hex').slice(0, 16);
 
 /** Creates functions, and everything else that is recreated when its text has changed. */
 export async function makeFunctions(session: ServerSession, store: string): Promise<void> {
   const unicode = await readUnicode(session, store);
-  for (const text of recreatedTexts(unicode)) await session.run(text);
+  await session.run(recreatedText(unicode));
   await writeMeta(session, { functions: functionsVersion(unicode) });
 }
 
@@ -197,7 +211,7 @@ export async function completeStore(
   store: string,
   model: StoreModel,
 ): Promise<void> {
-  for (const text of [...OWN_TABLE_STATEMENTS, ...SHARED_TABLES]) await session.run(text);
+  for (const text of [...OWN_TABLE_STATEMENTS, sharedTables()]) await session.run(text);
   const catalog = await readCatalog(session);
   for (const [index, creation] of OWN_INDEXES) if (!catalog.has(index)) await session.run(creation);
   await makeFunctions(session, store);

@@ -8,7 +8,9 @@ import { LAYOUT_VERSION, LayoutTooNew, namesOf, writeMeta } from '../../../store
 import type { StorePool } from '../connection/connect.ts';
 import { isLockTimeout, isUnavailable, RETRY_AFTER_SECONDS } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
-import { LOCK_CLASS } from '../tables/functions.ts';
+
+/** The first key of the advisory lock that protects writes; the second is derived from the schema. */
+export const LOCK_CLASS = 0x706c6174;
 
 /** How long a writer waits for the lock on a server, in milliseconds. */
 const LOCK_TIMEOUT = 30_000;
