@@ -18,7 +18,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openStore, restoreStore } from '../../src/open-store.ts';
 import { from, openDoor, serve } from '../replica/support/real-feed.ts';
-import { listing } from '../support/builders.ts';
+import { listing, photo } from '../support/builders.ts';
 import { type Place, place } from './run.ts';
 
 async function epochOf(path: string): Promise<string> {
@@ -149,6 +149,26 @@ test('an open store, a damaged backup and a file that is not a backup change not
     readdirSync(at.folder).filter((name) => /restoring|replaced/.test(name)),
     [],
   );
+});
+
+test('a store with a medium that names another system than its listing can be backed up, restored and repaired', async (t) => {
+  const at = place(t);
+  at.file('one.ndjson', [listing('1', { OriginatingSystemID: 'X', Media: [photo('M1')] })]);
+  await at.done(['import', 'one.ndjson', '--store', 's.db']);
+  // As earlier versions of plat stored it.
+  const open = new DatabaseSync(at.path('s.db'));
+  const named = 'OriginatingSystemResourceRecordSystemID';
+  open.exec(
+    `UPDATE media_records SET ${named} = 'Y', idx_values = replace(idx_values, '"${named}":"X"', '"${named}":"Y"')`,
+  );
+  open.close();
+  await at.done(['backup', 'b.db', '--store', 's.db']);
+  await at.done(['restore', 'b.db', '--store', 's.db']);
+  const { code, out } = await at.run(['check', '--store', 's.db']);
+  assert.deepEqual([code, out.split('\n')[0]], [3, 'Media M1: the originating system of its listing']);
+  await at.done(['check', '--repair', '--store', 's.db']);
+  const [medium] = await at.exported('s.db', 'Media');
+  assert.equal(medium?.[named], 'X');
 });
 
 test('a store behind a symbolic link is restored at its target, and the old one is kept next to it', async (t) => {

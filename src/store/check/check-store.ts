@@ -22,7 +22,7 @@ import {
   type RowFaults,
   type RowPlace,
 } from './checks.ts';
-import { WRONG_COUNTS } from './consistent-rows.ts';
+import { FOREIGN_SYSTEM, WRONG_COUNTS } from './consistent-rows.ts';
 import { endOfPage, findRowFaults } from './row-faults.ts';
 import { COLUMNS_ARE_MISSING, findSchemaFaults, findTableFaults, viewFaults } from './table-faults.ts';
 
@@ -223,14 +223,17 @@ export async function describeFirstFault(
   onProgress?: OnProgress,
 ): Promise<string | undefined> {
   for await (const fault of findFaults(store, onProgress)) {
-    if (!isMissingSource(fault)) return describeFault(fault);
+    if (!isUsable(fault)) return describeFault(fault);
   }
   return undefined;
 }
 
-/** A replica's record without a known source is otherwise valid; the next refresh determines its source. */
-const isMissingSource = (fault: Fault): boolean =>
-  fault.place === 'row' && fault.what.every((what) => what === '_source');
+/**
+ * Whether the record is valid otherwise: a refresh determines the source of a replica's record, and a repair corrects a medium that
+ * names another system.
+ */
+export const isUsable = (fault: Fault): boolean =>
+  fault.place === 'row' && fault.what.every((what) => what === '_source' || what === FOREIGN_SYSTEM);
 
 const describeFault = (fault: Fault): string =>
   fault.place === 'file' ? fault.what.join('; ') : `${fault.resource} ${fault.key}: ${fault.what.join(', ')}`;

@@ -31,12 +31,21 @@ import {
 import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
 import { MEDIA_KINDS } from '../../dictionary/index.ts';
 import { formerHashLength } from '../../records/content-hash.ts';
-import { COUNTED_RESOURCE, countFieldOf, PERMISSION, PUBLIC_PERMISSION } from '../../records/media.ts';
+import {
+  COUNTED_RESOURCE,
+  COUNTING_RESOURCE,
+  countFieldOf,
+  PERMISSION,
+  PUBLIC_PERMISSION,
+} from '../../records/media.ts';
 import { memoizePerObject } from '../../shared/memoize.ts';
 import { derivedCounts } from '../write/prepare.ts';
 
 /** The fault of a listing whose counts are not the numbers of its media. */
 export const WRONG_COUNTS = 'its counts of media';
+
+/** The fault of a medium that names another originating system than that of its listing, as earlier versions of plat stored it. */
+export const FOREIGN_SYSTEM = 'the originating system of its listing';
 
 /** plat's own columns that both tables of a record have. */
 const SHARED = ['_id', '_system', '_visible', '_shown'];
@@ -123,6 +132,17 @@ export function columnAgreements(planner: Planner, layout: ResourceLayout): Agre
     for (const { field } of layout.links) {
       found.push([`text of ${field}`, same(column('t', field), columnNamed(row, field))]);
     }
+  }
+  const names = columnNamed(row, 'OriginatingSystemResourceRecordSystemID');
+  if (
+    resource.name === COUNTED_RESOURCE &&
+    planner.model.settings.owner === 'authority' &&
+    parent !== undefined
+  ) {
+    const says = sql`${parent.key} IS NOT NULL AND ${own('_system')} IS NOT NULL`;
+    const isOfListing = sql`${own('_parent_resource')} = ${constantText(COUNTING_RESOURCE)}`;
+    const isForeign = sql`${names} IS DISTINCT FROM ${own('_system')} AND ${isOfListing} AND ${says}`;
+    found.push([FOREIGN_SYSTEM, sql`NOT (${isForeign})`]);
   }
   const areCounted = areCountsSound(planner, layout);
   if (areCounted !== undefined) found.push([WRONG_COUNTS, areCounted]);

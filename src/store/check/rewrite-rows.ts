@@ -12,7 +12,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import { URL_MARK } from '../../compile/text/members.ts';
 import { textColumns } from '../../compile/text/text-columns.ts';
 import type { Field, FieldValue, FieldValues, Resource } from '../../dictionary/index.ts';
-import { hashOfStoredContent, isFormerHash } from '../../records/content-hash.ts';
+import { ASSIGNED_TIMESTAMP, hashOfStoredContent, isFormerHash } from '../../records/content-hash.ts';
 import {
   COUNTED_RESOURCE,
   countChildren,
@@ -52,6 +52,8 @@ interface Rewriting {
   /** Stores rows, with everything that is derived from them. */
   put(rows: readonly RowToPut[]): Promise<void>;
   remove(rows: readonly StoredRow[]): Promise<void>;
+  /** Gives new timestamps to the parents of rows whose content has changed (I3). */
+  restampParents(rows: readonly StoredRow[]): Promise<void>;
 }
 
 /**
@@ -62,7 +64,7 @@ export async function rewriteRows(
   session: CheckSession,
   layout: ResourceLayout,
   keys: readonly string[],
-  { stampOf, put, remove }: Rewriting,
+  { stampOf, put, remove, restampParents }: Rewriting,
 ): Promise<string[]> {
   const { rows, bare } = await readTorn(session, layout, keys);
   const textsOf = new Map(bare.map((raw) => [Number(raw._id), raw]));
@@ -86,23 +88,26 @@ export async function rewriteRows(
   const derived: DerivedValueSource = { stampOf, derivedCountsOf: (key) => counts.get(key) };
   const rewritten: RowToPut[] = [];
   const renamed: StoredRow[] = [];
+  const changed: StoredRow[] = [];
   for (const { raw, textKey } of whole) {
-    let row = rewrittenRow(session.model, layout, raw, derived);
+    let { row, isNew } = rewrittenRow(session.model, layout, raw, derived);
     // If the texts have a different key than the columns, the key that matches the stored hash is right; if neither does, that of
     // the columns. If two rows claim the same key, the first one gets it.
     if (row.hash !== raw._hash && textKey !== undefined && textKey !== raw._key && !taken.has(textKey)) {
       const other = rewrittenRow(session.model, layout, raw, derived, textKey);
-      if (other.hash === raw._hash) {
+      if (other.row.hash === raw._hash) {
         if (row.stored !== undefined) renamed.push(row.stored);
-        row = other;
+        ({ row, isNew } = other);
       }
     }
     taken.add(row.key);
     rewritten.push(row);
+    if (isNew && row.stored !== undefined) changed.push(row.stored);
   }
   rewritten.push(...[...textsOf.values()].flatMap((raw) => rowOfTexts(session.model, layout, raw) ?? []));
   await remove(renamed);
   await put(rewritten);
+  await restampParents(changed);
   return rewritten.filter(({ hash }) => hash === NO_HASH).map(({ key }) => key);
 }
 
@@ -208,14 +213,17 @@ async function readDerivedCounts(
   return new Map(keys.map((key) => [key, countChildren(children.get(key) ?? [], fields)]));
 }
 
-/** @param key the key in the columns, or a different one in the texts */
+/**
+ * @param key the key in the columns, or a different one in the texts
+ * @returns also whether readers have seen another content so far
+ */
 function rewrittenRow(
   model: StoreModel,
   layout: ResourceLayout,
   raw: Row,
   derived: DerivedValueSource,
   key = String(raw._key),
-): RowToPut {
+): { readonly row: RowToPut; readonly isNew: boolean } {
   const { stampOf } = derived;
   const { resource } = layout;
   const read = readValues(layout, raw);
@@ -234,15 +242,21 @@ function rewrittenRow(
           hash: publishedHash(model, resource.name, published),
         };
   const inTexts = valuesInTexts(layout, raw, columns);
-  const values = {
-    ...correctDerivedValues(layout, key, content.values, inTexts, derived),
-    ...(model.settings.owner === 'authority' ? valuesFromParent(resource, raw, content.values, inTexts) : {}),
-  };
-  const found = { ...rowToPutOf(layout, raw, values), key };
-  const placed = { ...found, ...parentInValues(resource, values) };
+  const corrected = correctDerivedValues(layout, key, content.values, inTexts, derived);
+  const found = { ...rowToPutOf(layout, raw, corrected), key };
+  const placed = { ...found, ...parentInValues(resource, corrected) };
   const isMoved = placed.parent !== found.parent || placed.parentResource !== found.parentResource;
   const isOrphan = resource.parent !== undefined && textOrNull(raw.parent_key) === null;
-  const follows = resource.parent === undefined ? values.OriginatingSystemID : raw.parent_system;
+  const isPlaced = !isMoved && !isOrphan;
+  const shown = inTexts ?? content.values;
+  const fromParent =
+    model.settings.owner === 'authority'
+      ? valuesFromParent(resource, raw, content.values, shown, isPlaced)
+      : {};
+  // Consumers have read a value that columns and texts have alike, so they have to read the right one.
+  const isNew = Object.keys(fromParent).some((name) => content.values[name] === shown[name]);
+  const stamps: FieldValues = isNew ? { [ASSIGNED_TIMESTAMP]: stampOf(key) } : {};
+  const follows = resource.parent === undefined ? corrected.OriginatingSystemID : raw.parent_system;
   const stored = {
     key,
     id: [raw._id, raw.text__id].map(Number).find(Number.isSafeInteger) ?? 0,
@@ -256,14 +270,16 @@ function rewrittenRow(
     values: {},
     isTorn: !isOneTable(layout) && String(raw.text__id) !== String(raw._id),
   };
-  return {
+  const row = {
     ...placed,
+    values: { ...corrected, ...fromParent, ...stamps },
     ...(published === undefined ? {} : { audience: published.audience }),
     // A parent to which the row is wrongly assigned says nothing about its system.
-    system: isOrphan || isMoved ? found.system : textOrNull(follows),
+    system: isPlaced ? textOrNull(follows) : found.system,
     hash: content.hash,
     stored,
   };
+  return { row, isNew };
 }
 
 /** The entry of a value in use as its row has it; after a repair, all are published from the counters of values. */
@@ -311,21 +327,25 @@ function correctDerivedValues(
 }
 
 /**
- * The values that follow from the parent of a row, where columns and texts differ in them. The hash of the row does not cover these
- * values.
+ * The values that follow from the parent of a row, where columns and texts differ in them or both differ from the parent. The hash
+ * of the row does not cover these values.
+ * @param isPlaced whether the row is known to belong to its parent
  */
 function valuesFromParent(
   resource: Resource,
   raw: Row,
   values: FieldValues,
-  inTexts: FieldValues | undefined,
+  inTexts: FieldValues,
+  isPlaced: boolean,
 ): FieldValues {
-  if (inTexts === undefined || !isMediaOfListing(resource, values)) return {};
+  if (!isMediaOfListing(resource, values)) return {};
   const [key, system] = [values.ResourceRecordKey, raw.parent_system].map(
     (each) => textOrNull(each) ?? undefined,
   );
   const derived = systemFieldsOfMedia(key, system);
-  return Object.fromEntries(derived.filter(([name]) => values[name] !== inTexts[name]));
+  return Object.fromEntries(
+    derived.filter(([name, value]) => values[name] !== inTexts[name] || (isPlaced && values[name] !== value)),
+  );
 }
 
 /** The content on which two of the three copies agree, with its hash. */

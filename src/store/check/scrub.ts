@@ -10,6 +10,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { Store } from '../store.ts';
 import { faultPages, isDamage } from './check-store.ts';
 import type { RowFaults } from './checks.ts';
+import { FOREIGN_SYSTEM } from './consistent-rows.ts';
 
 export interface ScrubLimits {
   /** Hours between the end of a pass and the next one; 0: no passes. */
@@ -57,8 +58,8 @@ const MOST_KNOWN = 1000;
 const RECHECK_INTERVAL = 10_000;
 const AT_ONCE = 50;
 const RETRY_DELAY = 60_000;
-/** Faults that no reader notices; the next import or refresh handles them. */
-const UNNOTICED_FAULTS = new Set(['_hash', '_source']);
+/** Faults in spite of which a record is served; the next import, refresh or repair handles them. */
+const UNNOTICED_FAULTS = new Set(['_hash', '_source', FOREIGN_SYSTEM]);
 
 type Scrubbed = Pick<Store, 'model' | 'rowFaults'>;
 

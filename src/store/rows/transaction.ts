@@ -11,6 +11,8 @@ import { findRowFaults } from '../check/row-faults.ts';
 import { checkpointWriter } from '../checkpoint/checkpoint-tables.ts';
 import type { WriteSession } from '../session.ts';
 import type { CommitTimestamps } from '../write/commit-timestamps.ts';
+import { emptyTally } from '../write/report.ts';
+import { mergeTouchedParents, restampParents, touchedBy } from '../write/restamp-parents.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
 import { ChangeLog } from './change-log.ts';
 import { Counters } from './counters.ts';
@@ -92,7 +94,7 @@ function storeTransaction(
     const keys = rows.map(({ key }) => key);
     await table(resource).remove(rows, timestamps.forRecords(resource, keys));
   };
-  return {
+  const transaction: StoreTransaction = {
     model,
     timestamps,
     source,
@@ -119,6 +121,10 @@ function storeTransaction(
         stampOf,
         put: (rows) => put(resource, rows),
         remove: (rows) => remove(resource, rows),
+        restampParents: (rows) => {
+          const touched = mergeTouchedParents(rows.flatMap((row) => touchedBy(resource, row)));
+          return restampParents(transaction, touched, emptyTally(timestamps.moment));
+        },
       });
     },
     put,
@@ -138,4 +144,5 @@ function storeTransaction(
       await counters.flush();
     },
   };
+  return transaction;
 }

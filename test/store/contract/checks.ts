@@ -802,6 +802,7 @@ export function checkContract(engine: Engine): void {
       `UPDATE property_texts SET address_values = replace(address_values, 'Springfield', 'Springfjeld') WHERE _key = 'B'`,
       `UPDATE media_records SET native_text = '{' WHERE _key = 'PB'`,
       `UPDATE member_records SET _hash = 'x' WHERE _key = 'N'`,
+      `UPDATE media_records SET "OriginatingSystemResourceRecordSystemID" = 'Y', idx_values = replace(idx_values, 'SystemID":"X"', 'SystemID":"Y"') WHERE _key = 'PA'`,
     );
     await scrub.pass();
     await scrub.pass();

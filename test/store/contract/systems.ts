@@ -1,11 +1,13 @@
 /** Originating systems: a key belongs to one, and a reader may be restricted to some. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { repairStore } from '../../../src/store/check/check-store.ts';
 import { floorPlan, listing, member, photo, photoOf, room } from '../../support/builders.ts';
+import { SECOND } from '../../support/clock.ts';
 import type { Engine } from '../../support/engine.ts';
 import { faultsIn } from '../../support/faults.ts';
 import { nonZero } from '../../support/reports.ts';
-import { makeWorld } from '../../support/world.ts';
+import { type Json, makeWorld } from '../../support/world.ts';
 
 const OF_X = 'The key belongs to the originating system X; this record is of Y';
 
@@ -93,6 +95,43 @@ export function systemContract(engine: Engine): void {
       ['M3', 'M4'].map((MediaKey) => ({ MediaKey, [named]: 'Y' })),
       'a listing without a system says nothing',
     );
+  });
+
+  test('a check finds a medium that names another system than its listing, and a repair corrects it as a change', async (t) => {
+    const world = await makeWorld(engine, t);
+    const named = 'OriginatingSystemResourceRecordSystemID';
+    await world.write(
+      'Property',
+      listing('A', { OriginatingSystemID: 'X', Media: [photo('M1'), photo('M2'), floorPlan('M3')] }),
+      listing('B', { Media: [photo('M4')] }),
+      listing('C', { OriginatingSystemID: 'X', Media: [photo('M5')] }),
+    );
+    await world.write('Media', photoOf('none', 'M6', { [named]: 'Y' }));
+    const seen = () => world.rows('Media', `$select=MediaKey,${named},ModificationTimestamp`);
+    const changed = async (before: readonly Json[]): Promise<unknown[]> =>
+      (await seen()).flatMap((row, at) => {
+        const { ModificationTimestamp: was } = before[at] ?? {};
+        return row.ModificationTimestamp === was ? [] : [row.MediaKey];
+      });
+    const listingsSince = (moment: string) =>
+      world.keys('Property', `$filter=PhotosChangeTimestamp gt ${moment}`);
+    const before = await seen();
+    // As earlier versions of plat stored them: in columns and texts alike.
+    await world.damage(
+      `UPDATE media_records SET "${named}" = 'Y', idx_values = replace(idx_values, '"${named}":"X"', '"${named}":"Y"')
+        WHERE _key IN ('M1', 'M3', 'M5')`,
+    );
+    assert.deepEqual(await world.keys('Media', `$filter=${named} eq 'Y'`), ['M1', 'M3', 'M5']);
+    const faults = ['M1', 'M3', 'M5'].map((key) => ['Media', key, 'the originating system of its listing']);
+    assert.deepEqual(await faultsIn(world.store), faults);
+    world.clock.advance(60 * SECOND);
+    const moment = world.clock.text();
+    world.clock.advance(SECOND);
+    await repairStore(world.store);
+    assert.deepEqual(await faultsIn(world.store), []);
+    assert.deepEqual(await world.keys('Media', `$filter=${named} eq 'X'`), ['M1', 'M2', 'M3', 'M5']);
+    assert.deepEqual(await changed(before), ['M1', 'M3', 'M5']);
+    assert.deepEqual(await listingsSince(moment), ['A', 'C']);
   });
 
   test('children of a listing belong to its system, whatever they say themselves', async (t) => {
