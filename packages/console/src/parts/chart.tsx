@@ -6,8 +6,8 @@ import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import './chart.css';
-import { clock, isolated, moment, span } from './figures.ts';
-import { ScrollBox } from './scroll-box.tsx';
+import { clock, isolated, moment, short, span, whole } from './figures.ts';
+import { Table, type TableColumn } from './table.tsx';
 
 type Tone = 'accent' | 'warn' | 'bad' | 'soft';
 
@@ -29,10 +29,8 @@ interface ChartProps {
   /** Milliseconds since 1970, in ascending order. */
   readonly times: readonly number[];
   readonly lines: readonly ChartLine[];
-  /** A value, abbreviated for the axis. */
-  readonly show: (value: number) => string;
-  /** A value in full; absent: as on the axis. */
-  readonly exact?: (value: number) => string;
+  /** The text of a value; absent: the values are counts, which the axis abbreviates. */
+  readonly show?: ((value: number) => string) | undefined;
 }
 
 const HEIGHT = 200;
@@ -68,7 +66,7 @@ function thinned(times: readonly number[], lines: readonly ChartLine[]): Drawn {
   };
 }
 
-export function Chart({ title, summary, times, lines, show, exact = show }: ChartProps) {
+export function Chart({ title, summary, times, lines, show }: ChartProps) {
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot | undefined>(undefined);
@@ -77,7 +75,7 @@ export function Chart({ title, summary, times, lines, show, exact = show }: Char
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
-    const canvas = draw(element, lines, show, setUnder);
+    const canvas = draw(element, lines, show ?? short, setUnder);
     plot.current = canvas;
     const resized = new ResizeObserver(([entry]) => {
       const width = Math.floor(entry?.contentRect.width ?? 0);
@@ -101,7 +99,7 @@ export function Chart({ title, summary, times, lines, show, exact = show }: Char
   }, [shape, drawn]);
   const at = under === undefined ? undefined : drawn.times[under];
   return (
-    <figure class="chart" aria-labelledby={id}>
+    <figure class="chart card" aria-labelledby={id}>
       <figcaption>
         <strong id={id}>{title}</strong>
         <span class="hint">
@@ -117,7 +115,7 @@ export function Chart({ title, summary, times, lines, show, exact = show }: Char
           return (
             <li key={name} class={`tone-${tone}${isBound === true ? ' is-bound' : ''}`}>
               {name}
-              {value === undefined || value === null ? '' : `: ${exact(value)}`}
+              {value === undefined || value === null ? '' : `: ${(show ?? whole)(value)}`}
             </li>
           );
         })}
@@ -126,7 +124,7 @@ export function Chart({ title, summary, times, lines, show, exact = show }: Char
       <div ref={box} class="chart-box" aria-hidden="true" />
       <details>
         <summary>Hours as a table</summary>
-        <HoursTable title={title} times={times} lines={lines} show={exact} />
+        <HoursTable title={title} times={times} lines={lines} show={show} />
       </details>
     </figure>
   );
@@ -136,7 +134,7 @@ export function Chart({ title, summary, times, lines, show, exact = show }: Char
 function draw(
   element: HTMLElement,
   lines: readonly ChartLine[],
-  show: ChartProps['show'],
+  show: (value: number) => string,
   setUnder: (at: number | undefined) => void,
 ): UPlot {
   const ink = () => colorOf(element, 'soft');
@@ -189,43 +187,30 @@ function colorOf(element: HTMLElement, name: Tone | 'line'): string {
   return color;
 }
 
-function HoursTable({ title, times, lines, show }: Omit<ChartProps, 'summary'>) {
+function HoursTable({ title, times, lines, show = whole }: Omit<ChartProps, 'summary'>) {
   const measured = lines.filter(({ isBound }) => isBound !== true);
   const hours = Map.groupBy(times.keys(), (at) => Math.floor((times[at] ?? 0) / HOUR));
   return (
-    <ScrollBox label={`${title}, hour by hour`}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Hour</th>
-            {measured.map(({ name }) => (
-              <th key={name} scope="col" class="number">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {[...hours].toReversed().map(([hour, places]) => (
-            <tr key={hour}>
-              <th scope="row">{clock(times[places[0] ?? 0] ?? 0)}</th>
-              {measured.map((line) => (
-                <td key={line.name} class="number">
-                  {ofHour(line, places, show)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollBox>
+    <Table
+      label={`${title}, hour by hour`}
+      rows={[...hours].toReversed()}
+      keyOf={([hour]) => String(hour)}
+      columns={[
+        { title: 'Hour', cell: ([, places]) => clock(times[places[0] ?? 0] ?? 0) },
+        ...measured.map(
+          (line): TableColumn<readonly [number, readonly number[]]> => ({
+            ...{ title: line.name, isNumber: true, cell: ([, places]) => ofHour(line, places, show) },
+          }),
+        ),
+      ]}
+    />
   );
 }
 
 function ofHour(
   { values, ofHour: how }: ChartLine,
   places: readonly number[],
-  show: ChartProps['show'],
+  show: (value: number) => string,
 ): string {
   const there = places.map((at) => values[at]).filter((value) => typeof value === 'number');
   if (there.length === 0) return '–';

@@ -1,7 +1,7 @@
 /** A table of the rooms of a listing, for display beside a floor plan. */
 
 import type { Fields } from './listing-record.ts';
-import { ScrollBox } from './scroll-box.tsx';
+import { Table } from './table.tsx';
 import { isEmpty, shownValue } from './words.ts';
 
 const text = (room: Fields, field: string): string =>
@@ -19,36 +19,24 @@ const areaOf = (room: Fields): string =>
     ? ''
     : `${text(room, 'RoomArea')} ${text(room, 'RoomAreaUnits').toLowerCase().replace('square feet', 'sq ft')}`;
 
-export function RoomTable({ rooms }: { readonly rooms: readonly Fields[] }) {
-  return (
-    <ScrollBox label="Table of rooms">
-      <table class="rooms">
-        <thead>
-          <tr>
-            <th scope="col">Room</th>
-            <th scope="col">Level</th>
-            <th scope="col">Size</th>
-            <th scope="col" class="number">
-              Area
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rooms.map((room) => (
-            <tr key={room.RoomKey}>
-              <th scope="row">
-                {text(room, 'RoomType') || 'Room'}
-                {isEmpty(room.RoomDescription) ? null : (
-                  <span class="note">{text(room, 'RoomDescription')}</span>
-                )}
-              </th>
-              <td>{text(room, 'RoomLevel')}</td>
-              <td class="figure">{sizeOf(room)}</td>
-              <td class="number figure">{areaOf(room)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollBox>
-  );
-}
+export const RoomTable = ({ rooms }: { readonly rooms: readonly Fields[] }) => (
+  <Table
+    label="Table of rooms"
+    class="rooms"
+    rows={rooms}
+    keyOf={({ RoomKey }) => String(RoomKey)}
+    columns={[
+      { title: 'Room', cell: nameOf },
+      { title: 'Level', cell: (room) => text(room, 'RoomLevel') },
+      { title: 'Size', class: 'figure', cell: sizeOf },
+      { title: 'Area', isNumber: true, class: 'figure', cell: areaOf },
+    ]}
+  />
+);
+
+const nameOf = (room: Fields) => (
+  <>
+    {text(room, 'RoomType') || 'Room'}
+    {isEmpty(room.RoomDescription) ? null : <span class="note">{text(room, 'RoomDescription')}</span>}
+  </>
+);

@@ -1,6 +1,7 @@
 /** The choice of the role or key as which a page reads. */
 import { session, type Viewer } from '../app/api.ts';
 import { change, query } from '../app/route.ts';
+import { Select } from './choices.tsx';
 
 const OWN: Viewer = 'role/private';
 
@@ -29,13 +30,14 @@ export function SeeAs() {
   return (
     <label class="see-as">
       See as{' '}
-      <select value={viewer} onChange={({ currentTarget }) => change({ as: currentTarget.value })}>
-        {(choices.includes(viewer) ? choices : [viewer, ...choices]).map((each) => (
-          <option key={each} value={each}>
-            {each === OWN ? 'operator (role private)' : nameOfViewer(each).replace(/^the /, '')}
-          </option>
-        ))}
-      </select>
+      <Select
+        value={viewer}
+        choose={(as) => change({ as })}
+        options={(choices.includes(viewer) ? choices : [viewer, ...choices]).map((each) => [
+          each,
+          each === OWN ? 'operator (role private)' : nameOfViewer(each).replace(/^the /, ''),
+        ])}
+      />
     </label>
   );
 }

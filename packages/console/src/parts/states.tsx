@@ -1,5 +1,6 @@
 /** What a part of a page shows while it is loading, when it is empty, and when it has failed. */
 import type { ComponentChildren } from 'preact';
+import { type Loaded, latestOf } from './use-loaded.ts';
 
 export const Loading = ({ what }: { readonly what: string }) => (
   <output class="state">Loading {what} …</output>
@@ -32,3 +33,18 @@ export const Empty = ({
     {children}
   </section>
 );
+
+interface ShownProps<T> {
+  readonly of: Loaded<T>;
+  /** Loads it again. */
+  readonly again: () => void;
+  readonly what: string;
+  readonly children: (value: T) => ComponentChildren;
+}
+
+/** Loaded data: while it is loaded again, the previous data stays. */
+export function Shown<T>({ of, again, what, children }: ShownProps<T>) {
+  if (of.kind === 'failed') return <Problem error={of.error} again={again} />;
+  const value = latestOf(of);
+  return value === undefined ? <Loading what={what} /> : children(value);
+}

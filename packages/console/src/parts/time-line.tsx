@@ -3,7 +3,7 @@
  * must not know what the marks stand for.
  */
 import { useId, useState } from 'preact/hooks';
-import { ScrollBox } from './scroll-box.tsx';
+import { Table, type TableColumn } from './table.tsx';
 import './time-line.css';
 
 export interface Mark {
@@ -119,32 +119,21 @@ export function TimeLine({ label, from, to, lanes, columns }: TimeLineProps) {
           {rows.length === 0 ? 'Nothing in this span' : `The same as a table: ${rows.length} entries`}
         </summary>
         {isOpen && rows.length > 0 ? (
-          <ScrollBox label={`${label}, as a table`}>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Began</th>
-                  <th scope="col">What</th>
-                  {columns.map((column) => (
-                    <th scope="col" key={column}>
-                      {column}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map(({ name, mark }) => (
-                  <tr key={`${name} ${mark.from} ${mark.text}`}>
-                    <td class="when">{MOMENT.format(mark.from)}</td>
-                    <th scope="row">{name}</th>
-                    {mark.cells.map((cell, at) => (
-                      <td key={columns[at]}>{cell}</td>
-                    ))}
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </ScrollBox>
+          <Table
+            label={`${label}, as a table`}
+            rows={rows}
+            keyOf={({ name, mark }) => `${name} ${mark.from} ${mark.text}`}
+            named="What"
+            columns={[
+              { title: 'Began', class: 'when', cell: ({ mark }) => MOMENT.format(mark.from) },
+              { title: 'What', cell: ({ name }) => name },
+              ...columns.map(
+                (title, at): TableColumn<{ readonly mark: Mark; readonly name: string }> => ({
+                  ...{ title, cell: ({ mark }) => mark.cells[at] },
+                }),
+              ),
+            ]}
+          />
         ) : null}
       </details>
     </figure>

@@ -1,4 +1,5 @@
 /** The steps of a response, from its `Server-Timing` header: a bar, and the numbers. */
+import { Fact } from './fact.tsx';
 import './timing.css';
 
 interface Span {
@@ -43,18 +44,19 @@ export function Timing({ header, took }: { readonly header: string; readonly too
       </div>
       <dl>
         {all.map(({ name, milliseconds }, at) => (
-          <div key={name}>
-            <dt>
-              <span class={`swatch span-${name === 'rest' ? 'rest' : at % 4}`} aria-hidden="true" />
-              {name === 'rest' ? 'network and browser' : (WORDS[name] ?? name)}
-            </dt>
-            <dd>{shown(milliseconds)}</dd>
-          </div>
+          <Fact
+            key={name}
+            name={
+              <>
+                <span class={`swatch span-${name === 'rest' ? 'rest' : at % 4}`} aria-hidden="true" />
+                {name === 'rest' ? 'network and browser' : (WORDS[name] ?? name)}
+              </>
+            }
+          >
+            {shown(milliseconds)}
+          </Fact>
         ))}
-        <div>
-          <dt>total</dt>
-          <dd>{shown(took)}</dd>
-        </div>
+        <Fact name="total">{shown(took)}</Fact>
       </dl>
     </div>
   );

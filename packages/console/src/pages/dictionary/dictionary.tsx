@@ -1,5 +1,6 @@
 /** Dictionary: the resources and fields that a role sees, with their types, lookups and classes. */
 import { change, link, query } from '../../app/route.ts';
+import { Select } from '../../parts/choices.tsx';
 import { classWords } from '../../parts/class-words.ts';
 import { SameAsSeen } from '../../parts/same-as-request.tsx';
 import { SeeAs, viewerOfPage } from '../../parts/see-as.tsx';
@@ -82,25 +83,19 @@ function Fields({
         </label>
         <label class="field">
           Resource
-          <select value={chosen} onChange={({ currentTarget }) => change({ resource: currentTarget.value })}>
-            <option value="">All resources</option>
-            {resources.map(({ name }) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
+          <Select
+            value={chosen}
+            choose={(resource) => change({ resource })}
+            options={[['', 'All resources'], ...resources.map(({ name }) => name)]}
+          />
         </label>
         <label class="field">
           Class
-          <select value={kind} onChange={({ currentTarget }) => change({ class: currentTarget.value })}>
-            <option value="">All classes</option>
-            {kinds.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
+          <Select
+            value={kind}
+            choose={(each) => change({ class: each })}
+            options={[['', 'All classes'], ...kinds]}
+          />
         </label>
         <SeeAs />
       </search>

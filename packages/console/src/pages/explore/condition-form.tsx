@@ -1,7 +1,8 @@
 /** A form for one condition: a field, an operator, and a value of the field's type. */
 import { useState } from 'preact/hooks';
+import { Options, Select } from '../../parts/choices.tsx';
 import { conditionText, type Operator, operatorInWords, operatorsOf, takesValue } from './conditions.ts';
-import type { FieldInfo } from './schema.ts';
+import { type FieldInfo, titled } from './schema.ts';
 import type { InterfaceName } from './view.ts';
 
 interface FormProps {
@@ -31,40 +32,27 @@ export function ConditionForm({ name, fields, values, onAdd }: FormProps) {
     <form class="condition" onSubmit={submit}>
       <div>
         <label for="condition-field">Field</label>
-        <select
+        <Select
           id="condition-field"
           value={chosen}
-          onChange={({ currentTarget }) => {
-            setChosen(currentTarget.value);
+          choose={(name) => {
+            setChosen(name);
             setAsked(undefined);
             setValue('');
           }}
-        >
-          <option value="">Choose a field …</option>
-          {sorted.map((each) => (
-            <option key={each.name} value={each.name}>
-              {each.label}
-            </option>
-          ))}
-        </select>
+          options={[['', 'Choose a field …'], ...sorted.map(titled)]}
+        />
       </div>
       {field === undefined || operator === undefined ? null : (
         <>
           <div>
             <label for="condition-operator">Condition</label>
-            <select
+            <Select
               id="condition-operator"
               value={operator}
-              onChange={({ currentTarget }) =>
-                setAsked(operators.find((each) => each === currentTarget.value))
-              }
-            >
-              {operators.map((each) => (
-                <option key={each} value={each}>
-                  {operatorInWords(each, field)}
-                </option>
-              ))}
-            </select>
+              choose={(name) => setAsked(operators.find((each) => each === name))}
+              options={operators.map((each) => [each, operatorInWords(each, field)])}
+            />
           </div>
           {takesValue(operator) ? (
             <div>
@@ -109,11 +97,7 @@ function ValueInput({ field, operator, value, values, onValue }: ValueProps) {
     return (
       <select {...given} required>
         <option value="">{values === undefined ? 'Loading …' : 'Choose a value …'}</option>
-        {(values ?? []).map((each) => (
-          <option key={each} value={each}>
-            {each}
-          </option>
-        ))}
+        <Options of={values ?? []} />
       </select>
     );
   }

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Refused } from '../../app/api.ts';
 import { change, query } from '../../app/route.ts';
+import { Select } from '../../parts/choices.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { commandOf } from '../../parts/same-as-request.tsx';
 import { save } from '../../parts/save.ts';
@@ -24,7 +25,7 @@ import {
   valueInWords,
 } from './facets.ts';
 import './facets.css';
-import type { FieldInfo, ResourceInfo } from './schema.ts';
+import { type FieldInfo, type ResourceInfo, titled } from './schema.ts';
 import type { View } from './view.ts';
 
 interface FacetsProps {
@@ -194,17 +195,12 @@ function Distribution({ view, resource, field, spread }: DistributionProps) {
     <section class="facet distribution" aria-labelledby="distribution">
       <div class="facet-head">
         <h3 id="distribution">Distribution of</h3>
-        <select
+        <Select
           aria-labelledby="distribution"
           value={field.name}
-          onChange={({ currentTarget }) => change({ spread: currentTarget.value })}
-        >
-          {measurable(resource).map(({ name, label }) => (
-            <option key={name} value={name}>
-              {label}
-            </option>
-          ))}
-        </select>
+          choose={(name) => change({ spread: name })}
+          options={measurable(resource).map(titled)}
+        />
       </div>
       {spread.least === null ? (
         <p class="hint">None of these records has a value.</p>
@@ -250,21 +246,12 @@ function Foot({ resource, asked, path, shown }: FootProps) {
   return (
     <div class="facets-foot">
       <label for="add-facet">Count another field</label>
-      <select
+      <Select
         id="add-facet"
         value=""
-        onChange={({ currentTarget }) => {
-          const names = [...asked.fields.map(({ name }) => name), currentTarget.value];
-          change({ facets: names.join(',') });
-        }}
-      >
-        <option value="">Choose a field</option>
-        {others.map(({ name, label }) => (
-          <option key={name} value={name}>
-            {label}
-          </option>
-        ))}
-      </select>
+        choose={(name) => change({ facets: [...asked.fields.map((each) => each.name), name].join(',') })}
+        options={[['', 'Choose a field'], ...others.map(titled)]}
+      />
       <a class="button quiet" href={path} target="_blank" rel="noreferrer">
         Numbers as JSON
       </a>

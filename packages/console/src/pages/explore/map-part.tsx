@@ -6,6 +6,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { About } from '../../app/api.ts';
 import { type MapPoint, type PlaceOutline, PointMap } from '../../parts/map.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { Table } from '../../parts/table.tsx';
 import { useAnswer } from '../../parts/use-loaded.ts';
 import { type Located, type MapRecord, placeFields, useLocated } from './map-records.ts';
 import { type Outlines, outlinesIn } from './outlines.ts';
@@ -157,31 +158,19 @@ function Places({ records }: { readonly records: readonly MapRecord[] }) {
   return (
     <details>
       <summary>The places of the map as a table</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard */}
-      <section class="scroll" tabIndex={0} aria-label="Places">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">City</th>
-              <th scope="col" class="number">
-                Listings
-              </th>
-              <th scope="col" class="number">
-                Median price
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {places.map(([place, own]) => (
-              <tr key={place}>
-                <th scope="row">{place === '' ? 'No city' : place}</th>
-                <td class="number">{own.length.toLocaleString('en-US')}</td>
-                <td class="number">{medianPrice(own)?.toLocaleString('en-US') ?? '–'}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Table
+        label="Places"
+        rows={places}
+        keyOf={([place]) => place}
+        columns={[
+          { title: 'City', cell: ([place]) => (place === '' ? 'No city' : place) },
+          { title: 'Listings', isNumber: true, cell: ([, own]) => own.length.toLocaleString('en-US') },
+          {
+            ...{ title: 'Median price', isNumber: true },
+            cell: ([, own]) => medianPrice(own)?.toLocaleString('en-US') ?? '–',
+          },
+        ]}
+      />
     </details>
   );
 }

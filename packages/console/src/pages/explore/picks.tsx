@@ -1,6 +1,7 @@
 /** The choice of interface, resource, and role or key. */
 import type { About } from '../../app/api.ts';
 import { link, open } from '../../app/route.ts';
+import { Options, Select } from '../../parts/choices.tsx';
 import type { Schema } from './schema.ts';
 import { INTERFACES, type ListedKey, type View } from './view.ts';
 
@@ -41,64 +42,43 @@ export function Picks({ view, about, keys, schema }: PicksProps) {
   };
   const resources = schema === undefined ? [resource] : [...schema.keys()];
   const shown = resources.includes(resource) ? resources : [resource, ...resources];
-  const offered = (keys ?? []).filter((key) => isOf(key, name));
-  const chosen = [
-    ...about.roles.map((role) => `role/${encodeURIComponent(role)}`),
-    ...offered.map(({ id }) => `key/${id}`),
-  ];
+  const roles = about.roles.map((role) => [`role/${encodeURIComponent(role)}`, role] as const);
+  const keyChoices = (keys ?? [])
+    .filter((key) => isOf(key, name))
+    .map((key) => [`key/${key.id}`, `${key.name} (${key.kind}, ${key.role}, ${key.id})`] as const);
   return (
     <div class="picks">
       <div>
         <label for="interface">Interface</label>
-        <select
+        <Select
           id="interface"
           value={name}
-          onChange={({ currentTarget }) =>
-            go({ interface: currentTarget.value, as: as.startsWith('role/') ? as : '' })
-          }
-        >
-          {INTERFACES.map((each) => (
-            <option key={each.name} value={each.name}>
-              {each.title}
-            </option>
-          ))}
-        </select>
+          choose={(chosen) => go({ interface: chosen, as: as.startsWith('role/') ? as : '' })}
+          options={INTERFACES.map((each) => [each.name, each.title])}
+        />
       </div>
       <div>
         <label for="resource">Resource</label>
-        <select
+        <Select
           id="resource"
           value={resource}
-          onChange={({ currentTarget }) => go({ interface: name, as, resource: currentTarget.value })}
-        >
-          {shown.map((each) => (
-            <option key={each} value={each}>
-              {TITLES[each] ?? each}
-            </option>
-          ))}
-        </select>
+          choose={(chosen) => go({ interface: name, as, resource: chosen })}
+          options={shown.map((each) => [each, TITLES[each] ?? each])}
+        />
       </div>
       <div>
         <label for="as">Seen as</label>
-        <select id="as" value={as} onChange={({ currentTarget }) => seen(currentTarget.value)}>
+        <Select id="as" value={as} choose={seen}>
           <optgroup label="Roles">
-            {about.roles.map((role) => (
-              <option key={role} value={`role/${encodeURIComponent(role)}`}>
-                {role}
-              </option>
-            ))}
+            <Options of={roles} />
           </optgroup>
-          {offered.length === 0 ? null : (
+          {keyChoices.length === 0 ? null : (
             <optgroup label="Keys">
-              {offered.map((key) => (
-                <option key={key.id} value={`key/${key.id}`}>
-                  {key.name} ({key.kind}, {key.role}, {key.id})
-                </option>
-              ))}
+              <Options of={keyChoices} />
             </optgroup>
           )}
-          {chosen.includes(as) ? null : <option value={as}>{as}</option>}
-        </select>
+          {[...roles, ...keyChoices].some(([each]) => each === as) ? null : <option value={as}>{as}</option>}
+        </Select>
       </div>
     </div>
   );

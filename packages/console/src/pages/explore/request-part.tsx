@@ -2,6 +2,7 @@
 import type { About } from '../../app/api.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { csvOf } from '../../parts/csv.ts';
+import { Fact } from '../../parts/fact.tsx';
 import { commandOf } from '../../parts/same-as-request.tsx';
 import { save } from '../../parts/save.ts';
 import { Timing } from '../../parts/timing.tsx';
@@ -67,11 +68,8 @@ const Shown = ({
   readonly text: string;
   readonly what: string;
 }) => (
-  <div>
-    <dt>{title}</dt>
-    <dd>
-      <code>{text}</code>
-      <Copy text={text} what={what} />
-    </dd>
-  </div>
+  <Fact name={title}>
+    <code>{text}</code>
+    <Copy text={text} what={what} />
+  </Fact>
 );

@@ -20,6 +20,9 @@ export interface FieldInfo {
   readonly values?: readonly string[];
 }
 
+/** A field as a choice. */
+export const titled = ({ name, label }: FieldInfo): readonly [string, string] => [name, label];
+
 export interface NavigationInfo {
   readonly name: string;
   readonly isList: boolean;

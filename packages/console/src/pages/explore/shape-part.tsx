@@ -1,8 +1,9 @@
 /** The choice of columns, order and related records. */
 import { useState } from 'preact/hooks';
 import { change } from '../../app/route.ts';
+import { Check, Select } from '../../parts/choices.tsx';
 import { orderOf, orderText } from './order.ts';
-import type { ResourceInfo } from './schema.ts';
+import { type ResourceInfo, titled } from './schema.ts';
 import { namesIn, type View } from './view.ts';
 
 interface ShapeProps {
@@ -51,15 +52,15 @@ function Columns({ resource, columns }: Omit<ShapeProps, 'view'>) {
         <fieldset class="boxes">
           <legend class="visually-hidden">Columns</legend>
           {found.map(({ name, label }) => (
-            <label key={name} title={name}>
-              <input
-                type="checkbox"
-                checked={columns.includes(name)}
-                disabled={resource.key.includes(name)}
-                onChange={({ currentTarget }) => toggle(name, currentTarget.checked)}
-              />
+            <Check
+              key={name}
+              title={name}
+              isOn={columns.includes(name)}
+              isFixed={resource.key.includes(name)}
+              set={(isOn) => toggle(name, isOn)}
+            >
               {label}
-            </label>
+            </Check>
           ))}
           {found.length === 0 ? <p class="hint">No field has this in its name.</p> : null}
         </fieldset>
@@ -79,30 +80,27 @@ function Order({ view, resource }: Omit<ShapeProps, 'columns'>) {
   return (
     <div class="order">
       <label for="order">Order</label>
-      <select
+      <Select
         id="order"
         value={first?.name ?? ''}
-        onChange={({ currentTarget }) => set(currentTarget.value, first?.isDescending ?? false)}
+        choose={(name) => set(name, first?.isDescending ?? false)}
+        options={sortable.map(titled)}
       >
         <option value="">By key</option>
         {first === undefined || sortable.some(({ name }) => name === first.name) ? null : (
           <option>{first.name}</option>
         )}
-        {sortable.map(({ name, label }) => (
-          <option key={name} value={name}>
-            {label}
-          </option>
-        ))}
-      </select>
+      </Select>
       {first === undefined ? null : (
-        <select
+        <Select
           aria-label="Direction"
           value={first.isDescending ? 'desc' : 'asc'}
-          onChange={({ currentTarget }) => set(first.name, currentTarget.value === 'desc')}
-        >
-          <option value="asc">smallest first</option>
-          <option value="desc">largest first</option>
-        </select>
+          choose={(direction) => set(first.name, direction === 'desc')}
+          options={[
+            ['asc', 'smallest first'],
+            ['desc', 'largest first'],
+          ]}
+        />
       )}
       {others.length === 0 ? null : (
         <span class="hint">then {others.map(({ name }) => name).join(', ')}</span>
@@ -122,14 +120,9 @@ function Expansions({ view, resource }: Omit<ShapeProps, 'columns'>) {
         <fieldset class="boxes">
           <legend class="visually-hidden">Related records</legend>
           {resource.navigations.map(({ name }) => (
-            <label key={name}>
-              <input
-                type="checkbox"
-                checked={chosen.includes(name)}
-                onChange={({ currentTarget }) => toggle(name, currentTarget.checked)}
-              />
+            <Check key={name} isOn={chosen.includes(name)} set={(isOn) => toggle(name, isOn)}>
               {name}
-            </label>
+            </Check>
           ))}
         </fieldset>
       </div>

@@ -5,6 +5,7 @@
 import { useEffect } from 'preact/hooks';
 import { pathSeenBy, type Viewer } from '../../app/api.ts';
 import { change, link, path, query } from '../../app/route.ts';
+import { Select } from '../../parts/choices.tsx';
 import { servedAddress } from '../../parts/files.tsx';
 import { type Fields, nameOfMedia, textOf } from '../../parts/listing-record.ts';
 import { Pager, placeIn } from '../../parts/pager.tsx';
@@ -93,20 +94,14 @@ function Choice({
     <form class="row" onSubmit={submit}>
       <label>
         System{' '}
-        <select
+        <Select
           value={system}
-          onChange={({ currentTarget }) =>
-            change({ system: currentTarget.value, from: undefined, plan: undefined })
-          }
+          choose={(id) => change({ system: id, from: undefined, plan: undefined })}
+          options={systems.map(({ id, name }) => [id, name === undefined ? id : `${name} (${id})`])}
         >
           <option value="">All systems</option>
           {isKnown ? null : <option value={system}>{system}</option>}
-          {systems.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name === undefined ? id : `${name} (${id})`}
-            </option>
-          ))}
-        </select>
+        </Select>
       </label>
       <label>
         Listing key <input key={listing} name="listing" type="search" defaultValue={listing} />

@@ -1,6 +1,7 @@
 /** The current state: whether the service is ready, the reasons if it is not, and the requests of the current minute. */
 import { isAway } from '../../app/connection.ts';
 import { present } from '../../app/live.ts';
+import { Fact } from '../../parts/fact.tsx';
 import { second, whole } from '../../parts/figures.ts';
 import { SURFACES } from './surfaces.ts';
 
@@ -41,13 +42,10 @@ export function PresentState() {
         {SURFACES.map(({ name, title }) => {
           const { requests, failed } = now.surfaces[name] ?? { requests: 0, failed: 0 };
           return (
-            <div key={name}>
-              <dt>{title}</dt>
-              <dd>
-                {whole(requests)}
-                {failed > 0 ? <span class="problem"> · {whole(failed)} failed</span> : null}
-              </dd>
-            </div>
+            <Fact key={name} name={title}>
+              {whole(requests)}
+              {failed > 0 ? <span class="problem"> · {whole(failed)} failed</span> : null}
+            </Fact>
           );
         })}
       </dl>

@@ -1,10 +1,11 @@
 /** The process: its memory and load, the cached lists of filters, and its caches (GET /figures). */
+import { Fact } from '../../parts/fact.tsx';
 import { ago, duration, size, whole } from '../../parts/figures.ts';
 import { SameAsAdmin } from '../../parts/same-as-request.tsx';
-import { ScrollBox } from '../../parts/scroll-box.tsx';
-import { Loading, Problem } from '../../parts/states.tsx';
+import { Shown } from '../../parts/states.tsx';
+import { Table } from '../../parts/table.tsx';
 import { useEvery } from '../../parts/use-every.ts';
-import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
+import { useAnswer } from '../../parts/use-loaded.ts';
 
 interface Figures {
   readonly figures: readonly {
@@ -42,23 +43,21 @@ const NAMED: readonly {
 export function ProcessPart() {
   const [asked, again] = useAnswer<Figures>('/figures');
   useEvery(15, again);
-  const answer = latestOf(asked);
   return (
     <section aria-labelledby="process">
       <h2 id="process">Process and caches</h2>
-      {asked.kind === 'failed' ? <Problem error={asked.error} again={again} /> : null}
-      {answer === undefined ? (
-        asked.kind === 'loading' && <Loading what="figures of the process" />
-      ) : (
-        <>
-          <Shown of={answer.body} />
-          <SameAsAdmin
-            of="The figures of the process"
-            path="/figures"
-            table={{ name: 'figures', rows: () => valuesOf(answer.body) }}
-          />
-        </>
-      )}
+      <Shown of={asked} again={again} what="figures of the process">
+        {({ body }) => (
+          <>
+            <Content of={body} />
+            <SameAsAdmin
+              of="The figures of the process"
+              path="/figures"
+              table={{ name: 'figures', rows: () => valuesOf(body) }}
+            />
+          </>
+        )}
+      </Shown>
     </section>
   );
 }
@@ -67,7 +66,7 @@ export function ProcessPart() {
 const valuesOf = ({ figures }: Figures) =>
   figures.flatMap(({ values }) => values.map(({ name, labels, value }) => ({ name, labels, value })));
 
-function Shown({ of: { figures } }: { readonly of: Figures }) {
+function Content({ of: { figures } }: { readonly of: Figures }) {
   const valuesOf = (wanted: string) => figures.find(({ name }) => name === wanted)?.values ?? [];
   const entries = new Map(valuesOf('plat_cache_entries').map(({ labels, value }) => [labels.cache, value]));
   const pages = new Map(
@@ -81,43 +80,25 @@ function Shown({ of: { figures } }: { readonly of: Figures }) {
     <>
       <dl class="numbers card">
         {NAMED.map(({ name, title, show }) => (
-          <div key={name}>
-            <dt>{title}</dt>
-            <dd>{show(valuesOf(name).reduce((total, { value }) => total + value, 0))}</dd>
-          </div>
+          <Fact key={name} name={title}>
+            {show(valuesOf(name).reduce((total, { value }) => total + value, 0))}
+          </Fact>
         ))}
-        <div>
-          <dt>Pages from cached filter results</dt>
-          <dd>
-            {kept + made === 0 ? '–' : `${whole((100 * kept) / (kept + made))}% of ${whole(kept + made)}`}
-          </dd>
-        </div>
+        <Fact name="Pages from cached filter results">
+          {kept + made === 0 ? '–' : `${whole((100 * kept) / (kept + made))}% of ${whole(kept + made)}`}
+        </Fact>
       </dl>
       <h3>Caches</h3>
-      <ScrollBox label="Caches, a table">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Cache</th>
-              <th scope="col" class="number">
-                Entries
-              </th>
-              <th scope="col" class="number">
-                Memory
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {caches.map(({ labels: { cache = '' }, value }) => (
-              <tr key={cache}>
-                <th scope="row">{cache}</th>
-                <td class="number">{whole(entries.get(cache) ?? 0)}</td>
-                <td class="number">{size(value)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollBox>
+      <Table
+        label="Caches, a table"
+        rows={caches}
+        keyOf={({ labels }) => String(labels.cache)}
+        columns={[
+          { title: 'Cache', cell: ({ labels }) => labels.cache },
+          { title: 'Entries', isNumber: true, cell: ({ labels }) => whole(entries.get(labels.cache) ?? 0) },
+          { title: 'Memory', isNumber: true, cell: ({ value }) => size(value) },
+        ]}
+      />
       {empty.length === 0 ? null : <p class="hint">Empty: {empty.join(', ')}</p>}
     </>
   );

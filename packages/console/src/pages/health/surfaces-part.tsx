@@ -3,12 +3,12 @@ import { useMemo } from 'preact/hooks';
 import { link, query } from '../../app/route.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { CountedBy, highest, sum } from '../../parts/counted-by.tsx';
-import { counted, duration, short, whole } from '../../parts/figures.ts';
+import { counted, duration, whole } from '../../parts/figures.ts';
 import { SameAsAdmin } from '../../parts/same-as-request.tsx';
-import { ScrollBox } from '../../parts/scroll-box.tsx';
-import { Loading, Problem } from '../../parts/states.tsx';
+import { Shown } from '../../parts/states.tsx';
+import { Table } from '../../parts/table.tsx';
 import { useEvery } from '../../parts/use-every.ts';
-import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
+import { useAnswer } from '../../parts/use-loaded.ts';
 import { type History, SURFACES, type Surface, typical } from './surfaces.ts';
 
 const MINUTE = 60_000;
@@ -16,26 +16,24 @@ const MINUTE = 60_000;
 export function SurfacesPart() {
   const [asked, again] = useAnswer<History>('/history');
   useEvery(60, again);
-  const answer = latestOf(asked);
   const named = query.value.get('surface');
   const chosen = SURFACES.find(({ name }) => name === named)?.name ?? 'api';
   return (
     <section aria-labelledby="last-day">
       <h2 id="last-day">The last day</h2>
-      {asked.kind === 'failed' ? <Problem error={asked.error} again={again} /> : null}
-      {answer === undefined ? (
-        asked.kind === 'loading' && <Loading what="the last day" />
-      ) : (
-        <>
-          <Overview of={answer.body} chosen={chosen} />
-          <Minutes of={answer.body} surface={chosen} />
-          <SameAsAdmin
-            of="The last day"
-            path="/history"
-            table={{ name: 'last-day', rows: () => minutesOf(answer.body) }}
-          />
-        </>
-      )}
+      <Shown of={asked} again={again} what="the last day">
+        {({ body }) => (
+          <>
+            <Overview of={body} chosen={chosen} />
+            <Minutes of={body} surface={chosen} />
+            <SameAsAdmin
+              of="The last day"
+              path="/history"
+              table={{ name: 'last-day', rows: () => minutesOf(body) }}
+            />
+          </>
+        )}
+      </Shown>
     </section>
   );
 }
@@ -56,53 +54,29 @@ function Overview({ of, chosen }: { readonly of: History; readonly chosen: Surfa
   const time = (at: number | undefined) => (at === undefined ? '–' : duration(at));
   return (
     <>
-      <ScrollBox label="Surfaces, a table">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Surface</th>
-              <th scope="col" class="number">
-                Requests
-              </th>
-              <th scope="col" class="number">
-                Refused
-              </th>
-              <th scope="col" class="number">
-                Failed
-              </th>
-              <th scope="col" class="number">
-                Half within
-              </th>
-              <th scope="col" class="number">
-                95% within
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {SURFACES.map(({ name, title }) => {
-              const { requests, refused, failed, half, most } = surfaces[name];
-              const failures = sum(failed);
-              return (
-                <tr key={name}>
-                  <th scope="row">
-                    <a
-                      href={link(['health'], { surface: name })}
-                      aria-current={name === chosen ? 'true' : undefined}
-                    >
-                      {title}
-                    </a>
-                  </th>
-                  <td class="number">{whole(sum(requests))}</td>
-                  <td class="number">{whole(sum(refused))}</td>
-                  <td class={failures > 0 ? 'number problem' : 'number'}>{whole(failures)}</td>
-                  <td class="number">{time(typical(half))}</td>
-                  <td class="number">{time(typical(most))}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </ScrollBox>
+      <Table
+        label="Surfaces, a table"
+        rows={SURFACES.map((each) => ({ ...each, ...surfaces[each.name] }))}
+        keyOf={({ name }) => name}
+        columns={[
+          {
+            title: 'Surface',
+            cell: ({ name, title }) => (
+              <a
+                href={link(['health'], { surface: name })}
+                aria-current={name === chosen ? 'true' : undefined}
+              >
+                {title}
+              </a>
+            ),
+          },
+          { title: 'Requests', isNumber: true, cell: ({ requests }) => whole(sum(requests)) },
+          { title: 'Refused', isNumber: true, cell: ({ refused }) => whole(sum(refused)) },
+          { title: 'Failed', isNumber: true, cell: ({ failed }) => <Failed count={sum(failed)} /> },
+          { title: 'Half within', isNumber: true, cell: ({ half }) => time(typical(half)) },
+          { title: '95% within', isNumber: true, cell: ({ most }) => time(typical(most)) },
+        ]}
+      />
       <p class="hint">
         Times are those of a typical minute, rounded up to 1, 2, 4, 8 ms and so on. Refused: the client must
         ask differently (400 to 499). Failed: the service could not answer (500 and above).
@@ -111,6 +85,9 @@ function Overview({ of, chosen }: { readonly of: History; readonly chosen: Surfa
     </>
   );
 }
+
+const Failed = ({ count }: { readonly count: number }) =>
+  count > 0 ? <span class="problem">{whole(count)}</span> : <>0</>;
 
 function Minutes({ of, surface }: { readonly of: History; readonly surface: Surface }) {
   const { requests, refused, failed, half, most } = of.surfaces[surface];
@@ -121,43 +98,31 @@ function Minutes({ of, surface }: { readonly of: History; readonly surface: Surf
   const errors = sum(refused) + sum(failed);
   return (
     <div class="charts">
-      <div class="card">
-        <Chart
-          title={`${title}: requests per minute`}
-          summary={`${counted(sum(requests), 'request')}, at most ${whole(busiest)} in a minute`}
-          times={times}
-          lines={[{ name: 'Requests', tone: 'accent', values: requests, ofHour: 'sum' }]}
-          show={short}
-          exact={whole}
-        />
-      </div>
-      <div class="card">
-        <Chart
-          title={`${title}: time to answer`}
-          summary={
-            slowest === 0 ? 'No request yet' : `In the slowest minute, 95% within ${duration(slowest)}`
-          }
-          times={times}
-          lines={[
-            { name: 'Half within', tone: 'accent', values: half, ofHour: 'most' },
-            { name: '95% within', tone: 'warn', values: most, ofHour: 'most' },
-          ]}
-          show={duration}
-        />
-      </div>
-      <div class="card">
-        <Chart
-          title={`${title}: errors per minute`}
-          summary={errors === 0 ? 'None' : `${whole(sum(refused))} refused, ${whole(sum(failed))} failed`}
-          times={times}
-          lines={[
-            { name: 'Refused', tone: 'warn', values: refused, ofHour: 'sum' },
-            { name: 'Failed', tone: 'bad', values: failed, ofHour: 'sum' },
-          ]}
-          show={short}
-          exact={whole}
-        />
-      </div>
+      <Chart
+        title={`${title}: requests per minute`}
+        summary={`${counted(sum(requests), 'request')}, at most ${whole(busiest)} in a minute`}
+        times={times}
+        lines={[{ name: 'Requests', tone: 'accent', values: requests, ofHour: 'sum' }]}
+      />
+      <Chart
+        title={`${title}: time to answer`}
+        summary={slowest === 0 ? 'No request yet' : `In the slowest minute, 95% within ${duration(slowest)}`}
+        times={times}
+        lines={[
+          { name: 'Half within', tone: 'accent', values: half, ofHour: 'most' },
+          { name: '95% within', tone: 'warn', values: most, ofHour: 'most' },
+        ]}
+        show={duration}
+      />
+      <Chart
+        title={`${title}: errors per minute`}
+        summary={errors === 0 ? 'None' : `${whole(sum(refused))} refused, ${whole(sum(failed))} failed`}
+        times={times}
+        lines={[
+          { name: 'Refused', tone: 'warn', values: refused, ofHour: 'sum' },
+          { name: 'Failed', tone: 'bad', values: failed, ofHour: 'sum' },
+        ]}
+      />
     </div>
   );
 }

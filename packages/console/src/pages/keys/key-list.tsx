@@ -1,16 +1,17 @@
 /** All keys: their rights, whether they are valid, and their use. */
 import { useState } from 'preact/hooks';
 import { change, link, query } from '../../app/route.ts';
+import { Check } from '../../parts/choices.tsx';
 import { counted, day, span, whole } from '../../parts/figures.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { Pager, placeIn } from '../../parts/pager.tsx';
 import { SameAsAdmin } from '../../parts/same-as-request.tsx';
-import { ScrollBox } from '../../parts/scroll-box.tsx';
-import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { Empty, Shown } from '../../parts/states.tsx';
+import { Table, type TableColumn } from '../../parts/table.tsx';
 import { useTyped } from '../../parts/typed.ts';
 import { useEvery } from '../../parts/use-every.ts';
-import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
-import { type AllKeys, isFound, type Key, type Limit, shownName, stateOf } from './key-facts.ts';
+import { useAnswer } from '../../parts/use-loaded.ts';
+import { type AllKeys, isFound, type Key, shownName, stateOf } from './key-facts.ts';
 import { AgainstLimit, LastSweep, LastWindow, State, Systems } from './key-parts.tsx';
 import { NewKey } from './new-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
@@ -20,7 +21,6 @@ export function KeyList() {
   const [isMaking, setMaking] = useState(false);
   const [revoked, setRevoked] = useState<Key>();
   useEvery(30, again);
-  const answer = latestOf(asked);
   const showsAll = query.value.get('show') === 'all';
   return (
     <>
@@ -30,15 +30,14 @@ export function KeyList() {
           New key
         </button>
       </div>
-      {asked.kind === 'failed' ? <Problem error={asked.error} again={again} /> : null}
-      {answer === undefined ? (
-        asked.kind === 'loading' && <Loading what="the keys" />
-      ) : (
-        <>
-          <Listed all={answer.body} showsAll={showsAll} revoke={setRevoked} />
-          <SameAsAdmin path="/keys" table={{ name: 'keys', rows: () => answer.body.keys.map(rowOf) }} />
-        </>
-      )}
+      <Shown of={asked} again={again} what="the keys">
+        {({ body }) => (
+          <>
+            <Listed all={body} showsAll={showsAll} revoke={setRevoked} />
+            <SameAsAdmin path="/keys" table={{ name: 'keys', rows: () => body.keys.map(rowOf) }} />
+          </>
+        )}
+      </Shown>
       {isMaking ? (
         <NewKey
           close={() => {
@@ -106,14 +105,13 @@ function Listed({ all: { keys, limits }, showsAll, revoke }: ListedProps) {
             ? counted(keys.length - ended, 'valid key')
             : `${counted(found.length, 'key')} found`}
         </output>
-        <label class="keys-all">
-          <input
-            type="checkbox"
-            checked={showsAll}
-            onChange={() => change({ show: showsAll ? undefined : 'all' }, true)}
-          />
+        <Check
+          class="keys-all"
+          isOn={showsAll}
+          set={(all) => change({ show: all ? 'all' : undefined }, true)}
+        >
           Also revoked and expired ones ({whole(ended)})
-        </label>
+        </Check>
       </search>
       {shown.length === 0 && search.trim() !== '' ? (
         <Empty title="No key has this in its name, role or systems" />
@@ -122,31 +120,13 @@ function Listed({ all: { keys, limits }, showsAll, revoke }: ListedProps) {
           <p>Make one for each website, app or vendor that may read listings.</p>
         </Empty>
       ) : (
-        <ScrollBox label="Keys, a table">
-          <table class="keys">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">State</th>
-                <th scope="col">Kind and role</th>
-                <th scope="col">Systems</th>
-                <th scope="col">Created, expires</th>
-                <th scope="col">Last request</th>
-                <th scope="col">Last window</th>
-                <th scope="col">Last full sweep</th>
-                <th scope="col">Use of limit</th>
-                <th scope="col">
-                  <span class="visually-hidden">Revoke</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((key) => (
-                <Row key={key.id} of={key} limit={limits[key.kind]} revoke={revoke} />
-              ))}
-            </tbody>
-          </table>
-        </ScrollBox>
+        <Table
+          label="Keys, a table"
+          class="keys"
+          rows={shown}
+          keyOf={({ id }) => id}
+          columns={columnsOf(limits, revoke)}
+        />
       )}
       <Pager
         label="More keys"
@@ -164,62 +144,68 @@ function Listed({ all: { keys, limits }, showsAll, revoke }: ListedProps) {
   );
 }
 
-function Row({
-  of,
-  limit,
-  revoke,
-}: {
-  readonly of: Key;
-  readonly limit: Limit;
-  readonly revoke: (key: Key) => void;
-}) {
-  return (
-    <tr>
-      <th scope="row">
-        {/* Several keys may have the same name; their links and buttons must not. */}
-        <a href={link(['keys', of.id])}>
-          {shownName(of)} <span class="below mono">{of.id}</span>
-        </a>
-      </th>
-      <td>
-        <State of={of} />
-      </td>
-      <td>
-        {of.kind}
-        <span class="below">{of.role}</span>
-      </td>
-      <td class="wraps">
-        <Systems of={of} />
-      </td>
-      <td>
-        <Moment at={of.createdAt} />
-        <span class="below">{of.expiresAt === null ? 'Never expires' : `Until ${day(of.expiresAt)}`}</span>
-      </td>
-      <td>
-        <Moment at={of.use.lastRequestAt} none="Never" />
-        <span class="below">{counted(of.use.requests, 'request')}</span>
-      </td>
-      <td>
-        <LastWindow of={of} />
-      </td>
-      <td>
-        <LastSweep of={of} />
-      </td>
-      <td>
-        <AgainstLimit of={of} limit={limit} />
-        <span class="below">in {span(limit.seconds)}</span>
-      </td>
-      <td>
-        {stateOf(of) === 'revoked' ? null : (
-          <button type="button" class="quiet danger" onClick={() => revoke(of)}>
-            Revoke
-            <span class="visually-hidden">
-              {' '}
-              {shownName(of)} {of.id}
-            </span>
-          </button>
-        )}
-      </td>
-    </tr>
-  );
-}
+const columnsOf = (limits: AllKeys['limits'], revoke: ListedProps['revoke']): TableColumn<Key>[] => [
+  {
+    title: 'Name',
+    // Several keys may have the same name; their links and buttons must not.
+    cell: (of) => (
+      <a href={link(['keys', of.id])}>
+        {shownName(of)} <span class="below mono">{of.id}</span>
+      </a>
+    ),
+  },
+  { title: 'State', cell: (of) => <State of={of} /> },
+  {
+    title: 'Kind and role',
+    cell: ({ kind, role }) => (
+      <>
+        {kind}
+        <span class="below">{role}</span>
+      </>
+    ),
+  },
+  { title: 'Systems', class: 'wraps', cell: (of) => <Systems of={of} /> },
+  {
+    title: 'Created, expires',
+    cell: ({ createdAt, expiresAt }) => (
+      <>
+        <Moment at={createdAt} />
+        <span class="below">{expiresAt === null ? 'Never expires' : `Until ${day(expiresAt)}`}</span>
+      </>
+    ),
+  },
+  {
+    title: 'Last request',
+    cell: ({ use: { lastRequestAt, requests } }) => (
+      <>
+        <Moment at={lastRequestAt} none="Never" />
+        <span class="below">{counted(requests, 'request')}</span>
+      </>
+    ),
+  },
+  { title: 'Last window', cell: (of) => <LastWindow of={of} /> },
+  { title: 'Last full sweep', cell: (of) => <LastSweep of={of} /> },
+  {
+    title: 'Use of limit',
+    cell: (of) => (
+      <>
+        <AgainstLimit of={of} limit={limits[of.kind]} />
+        <span class="below">in {span(limits[of.kind].seconds)}</span>
+      </>
+    ),
+  },
+  {
+    title: 'Revoke',
+    head: <span class="visually-hidden">Revoke</span>,
+    cell: (of) =>
+      stateOf(of) === 'revoked' ? null : (
+        <button type="button" class="quiet danger" onClick={() => revoke(of)}>
+          Revoke
+          <span class="visually-hidden">
+            {' '}
+            {shownName(of)} {of.id}
+          </span>
+        </button>
+      ),
+  },
+];

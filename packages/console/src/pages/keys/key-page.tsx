@@ -1,13 +1,13 @@
 /** One key: its rights, and its use in the last day compared with its limit. */
-import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { link } from '../../app/route.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { CountedBy, type Covered, highest, type Series, sum } from '../../parts/counted-by.tsx';
-import { clock, counted, moment, short, size, span, whole } from '../../parts/figures.ts';
+import { Fact } from '../../parts/fact.tsx';
+import { clock, counted, moment, size, span, whole } from '../../parts/figures.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { SameAsAdmin } from '../../parts/same-as-request.tsx';
-import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { Empty, Loading, Problem, Shown } from '../../parts/states.tsx';
 import { useEvery } from '../../parts/use-every.ts';
 import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
 import { type AllKeys, type Key, KINDS, type Limit, shownName, stateOf } from './key-facts.ts';
@@ -35,7 +35,6 @@ export function KeyPage({ id }: { readonly id: string }) {
   };
   useEvery(30, refresh);
   const all = latestOf(asked)?.body;
-  const day = latestOf(history)?.body;
   const key = all?.keys.find((each) => each.id === id);
   if (asked.kind === 'failed') return <Problem error={asked.error} again={refresh} />;
   if (all === undefined) return <Loading what="the key" />;
@@ -69,18 +68,17 @@ export function KeyPage({ id }: { readonly id: string }) {
       </div>
       <Facts of={key} limit={all.limits[key.kind]} />
       <h2>The last day</h2>
-      {history.kind === 'failed' ? <Problem error={history.error} again={refresh} /> : null}
-      {day === undefined ? (
-        history.kind === 'loading' && <Loading what="its use" />
-      ) : (
-        <>
-          <LastDay of={day} limit={all.limits[key.kind]} />
-          <SameAsAdmin
-            path={`/keys/${encodeURIComponent(id)}/history`}
-            table={{ name: `${key.id}-last-day`, rows: () => minutesOf(day) }}
-          />
-        </>
-      )}
+      <Shown of={history} again={refresh} what="its use">
+        {({ body }) => (
+          <>
+            <LastDay of={body} limit={all.limits[key.kind]} />
+            <SameAsAdmin
+              path={`/keys/${encodeURIComponent(id)}/history`}
+              table={{ name: `${key.id}-last-day`, rows: () => minutesOf(body) }}
+            />
+          </>
+        )}
+      </Shown>
       {isRevoking ? (
         <RevokeKey
           of={key}
@@ -100,13 +98,6 @@ const minutesOf = ({ from, requests, rows, bytes, limited }: KeyHistory) =>
     minute: new Date(from + at * MINUTE).toISOString(),
     ...{ requests: amount, rows: rows[at], bytes: bytes[at], limited: limited[at] },
   }));
-
-const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-);
 
 function Facts({ of, limit }: { readonly of: Key; readonly limit: Limit }) {
   return (
@@ -186,41 +177,29 @@ function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit
   const percent = Math.ceil((most / bound) * 100);
   return (
     <>
-      <div class="card">
-        <Chart
-          title={`Requests in ${window}, against the limit`}
-          summary={`${counted(total, 'request')}; at most ${whole(most)} in ${window}, at ${clock(times[busiest] ?? 0)}: ${percent}% of the limit`}
-          times={times}
-          lines={[
-            { name: `Requests in ${window}`, tone: 'accent', values: windows, ofHour: 'most' },
-            { name: 'Limit', tone: 'bad', values: bounds, ofHour: 'most', isBound: true },
-          ]}
-          show={short}
-          exact={whole}
-        />
-      </div>
+      <Chart
+        title={`Requests in ${window}, against the limit`}
+        summary={`${counted(total, 'request')}; at most ${whole(most)} in ${window}, at ${clock(times[busiest] ?? 0)}: ${percent}% of the limit`}
+        times={times}
+        lines={[
+          { name: `Requests in ${window}`, tone: 'accent', values: windows, ofHour: 'most' },
+          { name: 'Limit', tone: 'bad', values: bounds, ofHour: 'most', isBound: true },
+        ]}
+      />
       {limited === 0 ? null : (
-        <div class="card">
-          <Chart
-            title="Requests refused above the limit, per minute"
-            summary={`${counted(limited, 'request')} refused`}
-            times={times}
-            lines={[{ name: 'Refused', tone: 'bad', values: of.limited, ofHour: 'sum' }]}
-            show={short}
-            exact={whole}
-          />
-        </div>
-      )}
-      <div class="card">
         <Chart
-          title="Records returned per minute"
-          summary={`${counted(rows, 'record')} in total`}
+          title="Requests refused above the limit, per minute"
+          summary={`${counted(limited, 'request')} refused`}
           times={times}
-          lines={[{ name: 'Records', tone: 'accent', values: of.rows, ofHour: 'sum' }]}
-          show={short}
-          exact={whole}
+          lines={[{ name: 'Refused', tone: 'bad', values: of.limited, ofHour: 'sum' }]}
         />
-      </div>
+      )}
+      <Chart
+        title="Records returned per minute"
+        summary={`${counted(rows, 'record')} in total`}
+        times={times}
+        lines={[{ name: 'Records', tone: 'accent', values: of.rows, ofHour: 'sum' }]}
+      />
       <CountedBy of={of} series={of.requests} />
       <p class="hint">
         The service counts in windows that begin with a request, so that {window} across two of them may

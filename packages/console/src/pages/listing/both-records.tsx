@@ -5,10 +5,11 @@
 
 import { pathSeenBy, type Viewer } from '../../app/api.ts';
 import { change, query } from '../../app/route.ts';
+import { Check, Select } from '../../parts/choices.tsx';
 import { type Fields, hiddenFields, ownFields, recordPath } from '../../parts/listing-record.ts';
-import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { isOwn, nameOfViewer } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { Table } from '../../parts/table.tsx';
 import { useAnswer } from '../../parts/use-loaded.ts';
 import { isEmpty } from '../../parts/words.ts';
 
@@ -180,71 +181,54 @@ function RecordTable(props: RecordTableProps) {
           />
         </label>
         <label>
-          Show{' '}
-          <select
-            value={choice}
-            onChange={({ currentTarget }) => change({ fields: currentTarget.value }, true)}
-          >
-            {CHOICES.map(([name, title]) => (
-              <option key={name} value={name}>
-                {title}
-              </option>
-            ))}
-          </select>
+          Show <Select value={choice} choose={(fields) => change({ fields }, true)} options={CHOICES} />
         </label>
         {isOwn(viewer) ? null : (
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={query.value.get('beside') === 'operator'}
-              onChange={({ currentTarget }) =>
-                change({ beside: currentTarget.checked ? 'operator' : undefined }, true)
-              }
-            />{' '}
+          <Check
+            class="check"
+            isOn={query.value.get('beside') === 'operator'}
+            set={(isOn) => change({ beside: isOn ? 'operator' : undefined }, true)}
+          >
             Compare with the operator
-          </label>
+          </Check>
         )}
         <output class="hint">{shown.length === 1 ? '1 field' : `${shown.length} fields`}</output>
       </search>
       {shown.length === 0 ? (
         <Empty title="No such field" />
       ) : (
-        <ScrollBox label="Fields of both interfaces">
-          <table class="both">
-            <thead>
-              <tr>
-                <th scope="col">Field</th>
-                <th scope="col">RESO</th>
-                <th scope="col">Native</th>
-                {own === undefined ? null : <th scope="col">The operator sees</th>}
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((row) => (
-                <tr key={row.name} class={row.isHidden ? 'is-hidden' : undefined}>
-                  <th scope="row">
-                    <span class="mono">{row.name}</span>
-                    {row.native === row.name ? null : <span class="hint-inline"> native: {row.native}</span>}
-                  </th>
-                  <td>
-                    {row.isHidden ? (
-                      <span class="badge warn">hidden</span>
-                    ) : own !== undefined && isEmpty(record[row.name]) && !isEmpty(own[row.name]) ? (
-                      <span class="badge warn">withheld</span>
-                    ) : (
-                      plain(record[row.name])
-                    )}
-                  </td>
-                  <td>{plain(native.get(row.native))}</td>
-                  {own === undefined ? null : <td>{plain(own[row.name])}</td>}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </ScrollBox>
+        <Table
+          label="Fields of both interfaces"
+          class="both"
+          rows={shown}
+          keyOf={({ name }) => name}
+          rowClass={({ isHidden }) => (isHidden ? 'is-hidden' : undefined)}
+          columns={[
+            { title: 'Field', cell: nameIn },
+            { title: 'RESO', cell: (row) => shownIn(record, own, row) },
+            { title: 'Native', cell: (row) => plain(native.get(row.native)) },
+            ...(own === undefined
+              ? []
+              : [{ title: 'The operator sees', cell: ({ name }: Row) => plain(own[name]) }]),
+          ]}
+        />
       )}
     </section>
   );
+}
+
+const nameIn = ({ name, native }: Row) => (
+  <>
+    <span class="mono">{name}</span>
+    {native === name ? null : <span class="hint-inline"> native: {native}</span>}
+  </>
+);
+
+/** A value of the RESO interface, or why there is none. @param own what the operator sees, if it is compared */
+function shownIn(record: Fields, own: Fields | undefined, { name, isHidden }: Row) {
+  if (isHidden) return <span class="badge warn">hidden</span>;
+  const isWithheld = own !== undefined && isEmpty(record[name]) && !isEmpty(own[name]);
+  return isWithheld ? <span class="badge warn">withheld</span> : plain(record[name]);
 }
 
 /** A value as the interface returns it. */

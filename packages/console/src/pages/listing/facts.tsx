@@ -1,5 +1,7 @@
 /** The content of a listing: the few facts that a broker looks for first, and all others in groups, with a search. */
 import { change, query } from '../../app/route.ts';
+import { Check } from '../../parts/choices.tsx';
+import { Fact } from '../../parts/fact.tsx';
 import { type Fields, numberOf, ownFields, textOf } from '../../parts/listing-record.ts';
 import { Empty } from '../../parts/states.tsx';
 import { isEmpty, money, shownValue, wordsOf } from '../../parts/words.ts';
@@ -92,14 +94,9 @@ export function AllFacts({ record, hidden }: { readonly record: Fields; readonly
             onInput={({ currentTarget }) => change({ find: currentTarget.value }, true)}
           />
         </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={withEmpty}
-            onChange={({ currentTarget }) => change({ empty: currentTarget.checked ? '1' : undefined }, true)}
-          />{' '}
+        <Check class="check" isOn={withEmpty} set={(isOn) => change({ empty: isOn ? '1' : undefined }, true)}>
           Show empty fields
-        </label>
+        </Check>
         <output class="hint">{facts.length === 1 ? '1 fact' : `${facts.length} facts`}</output>
       </search>
       {facts.length === 0 ? (
@@ -111,10 +108,9 @@ export function AllFacts({ record, hidden }: { readonly record: Fields; readonly
               <h3>{title}</h3>
               <dl>
                 {members.map(([field, value]) => (
-                  <div key={field}>
-                    <dt title={field}>{wordsOf(field)}</dt>
-                    <dd>{shownValue(field, value)}</dd>
-                  </div>
+                  <Fact key={field} name={wordsOf(field)} title={field}>
+                    {shownValue(field, value)}
+                  </Fact>
                 ))}
               </dl>
             </div>

@@ -1,12 +1,20 @@
 /** The open houses, units, agents and offices of a listing. */
 
+import { Fact } from '../../parts/fact.tsx';
 import { FileLink } from '../../parts/files.tsx';
 import { type Fields, type ListingRecord, linkedOf, partOf, textOf } from '../../parts/listing-record.ts';
-import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { Table, type TableColumn } from '../../parts/table.tsx';
 import { inZone, isEmpty, shownValue } from '../../parts/words.ts';
 
 const value = (record: Fields, field: string): string =>
   isEmpty(record[field]) ? '' : shownValue(field, record[field]);
+
+/** Those of the fields that have values. */
+const values = (record: Fields, ...fields: readonly string[]): string =>
+  fields
+    .map((field) => value(record, field))
+    .filter(Boolean)
+    .join(' · ');
 
 /** The times of an open house, in the time zone of the record if it names one. */
 function timesOf(house: Fields, zone: string | undefined): string {
@@ -26,39 +34,30 @@ export function OpenHouses({ record }: { readonly record: ListingRecord }) {
   return (
     <section aria-labelledby="open-houses">
       <h2 id="open-houses">Open houses</h2>
-      <ScrollBox label="Table of open houses">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Day</th>
-              <th scope="col">Time</th>
-              <th scope="col">For</th>
-              <th scope="col">Status</th>
-              <th scope="col">Notes</th>
-            </tr>
-          </thead>
-          <tbody>
-            {houses.map((house) => (
-              <tr key={house.OpenHouseKey}>
-                <th scope="row">{shownValue('OpenHouseDate', house.OpenHouseDate)}</th>
-                <td class="figure">{timesOf(house, zone)}</td>
-                <td>{value(house, 'OpenHouseType')}</td>
-                <td>{value(house, 'OpenHouseStatus')}</td>
-                <td class="note">
-                  {[value(house, 'OpenHouseRemarks'), value(house, 'Refreshments')]
-                    .filter(Boolean)
-                    .join(' · ')}
-                  {isEmpty(house.LivestreamOpenHouseURL) ? null : (
-                    <FileLink address={house.LivestreamOpenHouseURL} served={undefined}>
-                      Live stream
-                    </FileLink>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollBox>
+      <Table
+        label="Table of open houses"
+        rows={houses}
+        keyOf={({ OpenHouseKey }) => String(OpenHouseKey)}
+        columns={[
+          { title: 'Day', cell: ({ OpenHouseDate }) => shownValue('OpenHouseDate', OpenHouseDate) },
+          { title: 'Time', class: 'figure', cell: (house) => timesOf(house, zone) },
+          { title: 'For', cell: (house) => value(house, 'OpenHouseType') },
+          { title: 'Status', cell: (house) => value(house, 'OpenHouseStatus') },
+          {
+            ...{ title: 'Notes', class: 'note' },
+            cell: (house) => (
+              <>
+                {values(house, 'OpenHouseRemarks', 'Refreshments')}
+                {isEmpty(house.LivestreamOpenHouseURL) ? null : (
+                  <FileLink address={house.LivestreamOpenHouseURL} served={undefined}>
+                    Live stream
+                  </FileLink>
+                )}
+              </>
+            ),
+          },
+        ]}
+      />
     </section>
   );
 }
@@ -69,38 +68,23 @@ export function Units({ record }: { readonly record: ListingRecord }) {
   return (
     <section aria-labelledby="units">
       <h2 id="units">Units</h2>
-      <ScrollBox label="Table of units">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Unit</th>
-              {UNIT_FIGURES.map(([field, title]) => (
-                <th scope="col" class="number" key={field}>
-                  {title}
-                </th>
-              ))}
-              <th scope="col">Notes</th>
-            </tr>
-          </thead>
-          <tbody>
-            {units.map((unit) => (
-              <tr key={unit.UnitTypeKey}>
-                <th scope="row">{value(unit, 'UnitTypeType') || 'Unit'}</th>
-                {UNIT_FIGURES.map(([field]) => (
-                  <td class="number" key={field}>
-                    {value(unit, field)}
-                  </td>
-                ))}
-                <td class="note">
-                  {[value(unit, 'UnitTypeFurnished'), value(unit, 'UnitTypeDescription')]
-                    .filter(Boolean)
-                    .join(' · ')}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollBox>
+      <Table
+        label="Table of units"
+        rows={units}
+        keyOf={({ UnitTypeKey }) => String(UnitTypeKey)}
+        columns={[
+          { title: 'Unit', cell: (unit) => value(unit, 'UnitTypeType') || 'Unit' },
+          ...UNIT_FIGURES.map(
+            ([field, title]): TableColumn<Fields> => ({
+              ...{ title, isNumber: true, cell: (unit) => value(unit, field) },
+            }),
+          ),
+          {
+            ...{ title: 'Notes', class: 'note' },
+            cell: (unit) => values(unit, 'UnitTypeFurnished', 'UnitTypeDescription'),
+          },
+        ]}
+      />
     </section>
   );
 }
@@ -193,10 +177,9 @@ function Side({
         {facts
           .filter(([, text]) => text !== '')
           .map(([word, text]) => (
-            <div key={word}>
-              <dt>{word}</dt>
-              <dd>{text}</dd>
-            </div>
+            <Fact key={word} name={word}>
+              {text}
+            </Fact>
           ))}
       </dl>
       {agent === undefined && !isEmpty(record[`${side}AgentKey`]) ? (

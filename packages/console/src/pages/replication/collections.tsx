@@ -1,7 +1,7 @@
 /** The collections of a source: the state of each, the work in progress, and its estimated time. */
 import { useRef } from 'preact/hooks';
 import { counted, whole } from '../../parts/figures.ts';
-import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { Table } from '../../parts/table.tsx';
 import { type Collection, Pace, type Progress, type Source } from './report.ts';
 import { moment, span, WORKS } from './words.ts';
 
@@ -43,72 +43,63 @@ const Machine = ({
 export function Collections({ source, at }: { readonly source: Source; readonly at: number }) {
   const pace = useRef(new Pace());
   return (
-    <ScrollBox label={`Collections of ${source.source}`}>
-      <table class="collections">
-        <thead>
-          <tr>
-            <th scope="col">Collection</th>
-            <th scope="col">State</th>
-            <th scope="col">Progress</th>
-            <th scope="col" class="number">
-              Records
-            </th>
-            <th scope="col">Complete up to</th>
-            <th scope="col" class="number">
-              To fetch
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {source.collections.map((each) => (
-            <tr key={each.collection}>
-              <th scope="row">{each.collection}</th>
-              <td>
-                {each.state === 'swept' ? null : (
-                  <Machine label={`State of ${each.collection}`} states={STATES} now={each.state} />
-                )}
-                {each.sweep === 'guarded' ? (
-                  <span class="badge warn">Purge stopped: it would delete too much</span>
-                ) : each.sweep !== 'idle' || each.state === 'swept' ? (
-                  <Machine label={`Purge of ${each.collection}`} states={SWEEPS} now={each.sweep} />
-                ) : null}
-              </td>
-              <td>
-                {each.progress.length === 0 ? (
-                  <span class="hint">idle</span>
-                ) : (
-                  each.progress.map((one) => (
-                    <ProgressBar
-                      key={one.work}
-                      progress={one}
-                      began={beganOf(source, each.collection, one.work)}
-                      at={at}
-                      isHeld={source.holder !== undefined}
-                      perSecond={pace.current.note(`${each.collection} ${one.work}`, { at, done: one.done })}
-                      label={`${WORKS[one.work]} of ${each.collection}`}
-                    />
-                  ))
-                )}
-              </td>
-              <td class="number">{whole(each.stored)}</td>
-              <td>
-                {each.cursor === undefined ? (
-                  '–'
-                ) : (
-                  <>
-                    <time dateTime={each.cursor}>{moment(each.cursor)}</time>
-                    <span class="hint"> {span(each.lag ?? 0)} behind</span>
-                  </>
-                )}
-              </td>
-              <td class="number">{whole(each.wanted)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollBox>
+    <Table
+      label={`Collections of ${source.source}`}
+      class="collections"
+      rows={source.collections}
+      keyOf={({ collection }) => collection}
+      columns={[
+        { title: 'Collection', cell: ({ collection }) => collection },
+        { title: 'State', cell: (each) => <States of={each} /> },
+        {
+          title: 'Progress',
+          cell: ({ collection, progress }) =>
+            progress.length === 0 ? (
+              <span class="hint">idle</span>
+            ) : (
+              progress.map((one) => (
+                <ProgressBar
+                  key={one.work}
+                  progress={one}
+                  began={beganOf(source, collection, one.work)}
+                  at={at}
+                  isHeld={source.holder !== undefined}
+                  perSecond={pace.current.note(`${collection} ${one.work}`, { at, done: one.done })}
+                  label={`${WORKS[one.work]} of ${collection}`}
+                />
+              ))
+            ),
+        },
+        { title: 'Records', isNumber: true, cell: ({ stored }) => whole(stored) },
+        {
+          title: 'Complete up to',
+          cell: ({ cursor, lag = 0 }) =>
+            cursor === undefined ? (
+              '–'
+            ) : (
+              <>
+                <time dateTime={cursor}>{moment(cursor)}</time>
+                <span class="hint"> {span(lag)} behind</span>
+              </>
+            ),
+        },
+        { title: 'To fetch', isNumber: true, cell: ({ wanted }) => whole(wanted) },
+      ]}
+    />
   );
 }
+
+/** The states of a collection and of its purge. */
+const States = ({ of: { collection, state, sweep } }: { readonly of: Collection }) => (
+  <>
+    {state === 'swept' ? null : <Machine label={`State of ${collection}`} states={STATES} now={state} />}
+    {sweep === 'guarded' ? (
+      <span class="badge warn">Purge stopped: it would delete too much</span>
+    ) : sweep !== 'idle' || state === 'swept' ? (
+      <Machine label={`Purge of ${collection}`} states={SWEEPS} now={sweep} />
+    ) : null}
+  </>
+);
 
 const beganOf = ({ log }: Source, collection: string, work: Progress['work']): number | undefined =>
   log[collection]?.findLast((entry) => entry.outcome === 'open' && entry.work === work)?.began;

@@ -1,6 +1,6 @@
 /** The events of a source in the last day: windows, purges and problems, on a time line and in tables. */
 import { counted, whole } from '../../parts/figures.ts';
-import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { Table } from '../../parts/table.tsx';
 import type { Lane, Mark } from '../../parts/time-line.tsx';
 import type { Source, Trouble, Work } from './report.ts';
 import { ago, moment, span, WORKS } from './words.ts';
@@ -86,32 +86,18 @@ export function Purges({ source, at }: { readonly source: Source; readonly at: n
       {purges.length === 0 ? (
         <p class="hint">There were none.</p>
       ) : (
-        <ScrollBox label={`Purges of ${source.source}`}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Collection</th>
-                <th scope="col">Began</th>
-                <th scope="col" class="number">
-                  Keys compared
-                </th>
-                <th scope="col">Result</th>
-                <th scope="col">Removed</th>
-              </tr>
-            </thead>
-            <tbody>
-              {purges.map(({ collection, entry }) => (
-                <tr key={`${collection} ${entry.began}`}>
-                  <th scope="row">{collection}</th>
-                  <td>{ago(entry.began, at)}</td>
-                  <td class="number">{whole(entry.rows)}</td>
-                  <td>{resultOf(entry)}</td>
-                  <td class="keys">{removedOf(entry)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </ScrollBox>
+        <Table
+          label={`Purges of ${source.source}`}
+          rows={purges}
+          keyOf={({ collection, entry }) => `${collection} ${entry.began}`}
+          columns={[
+            { title: 'Collection', cell: ({ collection }) => collection },
+            { title: 'Began', cell: ({ entry }) => ago(entry.began, at) },
+            { title: 'Keys compared', isNumber: true, cell: ({ entry }) => whole(entry.rows) },
+            { title: 'Result', cell: ({ entry }) => resultOf(entry) },
+            { title: 'Removed', class: 'keys', cell: ({ entry }) => removedOf(entry) },
+          ]}
+        />
       )}
     </>
   );
@@ -142,32 +128,19 @@ export function Troubles({ troubles, at }: { readonly troubles: readonly Trouble
       {troubles.length === 0 ? (
         <p class="hint">There were none.</p>
       ) : (
-        <ScrollBox label="Errors and retries">
-          <table class="troubles">
-            <thead>
-              <tr>
-                <th scope="col">What</th>
-                <th scope="col">Of</th>
-                <th scope="col">Last</th>
-                <th scope="col" class="number">
-                  Times
-                </th>
-                <th scope="col">Reason</th>
-              </tr>
-            </thead>
-            <tbody>
-              {troubles.toReversed().map((each) => (
-                <tr key={`${each.kind} ${each.since} ${each.reason}`}>
-                  <th scope="row">{KINDS[each.kind] ?? each.kind}</th>
-                  <td>{each.of ?? 'the source'}</td>
-                  <td>{ago(each.last, at)}</td>
-                  <td class="number">{whole(each.times)}</td>
-                  <td class="reason">{each.reason}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </ScrollBox>
+        <Table
+          label="Errors and retries"
+          class="troubles"
+          rows={troubles.toReversed()}
+          keyOf={({ kind, since, reason }) => `${kind} ${since} ${reason}`}
+          columns={[
+            { title: 'What', cell: ({ kind }) => KINDS[kind] ?? kind },
+            { title: 'Of', cell: ({ of = 'the source' }) => of },
+            { title: 'Last', cell: ({ last }) => ago(last, at) },
+            { title: 'Times', isNumber: true, cell: ({ times }) => whole(times) },
+            { title: 'Reason', class: 'reason', cell: ({ reason }) => reason },
+          ]}
+        />
       )}
     </>
   );

@@ -3,6 +3,7 @@
  * service.
  */
 import { change, query } from '../../app/route.ts';
+import { Select } from '../../parts/choices.tsx';
 import { SameAsAdmin } from '../../parts/same-as-request.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { rowsOf, useReport } from './report.ts';
@@ -29,18 +30,11 @@ export function Replication() {
         <h1>Replication</h1>
         <label class="row">
           Time lines show the
-          <select
+          <Select
             value={chosen in SPANS ? chosen : 'day'}
-            onChange={({ currentTarget: { value } }) =>
-              change({ span: value === 'day' ? undefined : value }, true)
-            }
-          >
-            {Object.entries(SPANS).map(([name, { title }]) => (
-              <option key={name} value={name}>
-                {title}
-              </option>
-            ))}
-          </select>
+            choose={(span) => change({ span: span === 'day' ? undefined : span }, true)}
+            options={Object.entries(SPANS).map(([name, { title }]) => [name, title])}
+          />
         </label>
       </div>
       {reported.kind === 'loading' ? (

@@ -1,4 +1,5 @@
 /** One copied source: the progress of each collection, what happened in the span, its problems, and its quarantine. */
+import { Fact } from '../../parts/fact.tsx';
 import { counted, whole } from '../../parts/figures.ts';
 import { TimeLine } from '../../parts/time-line.tsx';
 import { Collections } from './collections.tsx';
@@ -56,13 +57,10 @@ export function SourceView({ source, at, length, again }: SourceProps) {
         </p>
       ))}
       <dl class="facts">
-        {following?.level === undefined ? null : <Fact name="Last level" at={following.level} now={at} />}
-        <Fact name="Last update" at={lastUpdate} now={at} />
-        <Fact name="Last purge" at={lastPurge} now={at} />
-        <div>
-          <dt>In quarantine</dt>
-          <dd>{whole(source.quarantined)}</dd>
-        </div>
+        {following?.level === undefined ? null : <Time name="Last level" at={following.level} now={at} />}
+        <Time name="Last update" at={lastUpdate} now={at} />
+        <Time name="Last purge" at={lastPurge} now={at} />
+        <Fact name="In quarantine">{whole(source.quarantined)}</Fact>
       </dl>
       <h3>Collections</h3>
       <Collections source={source} at={at} />
@@ -95,19 +93,14 @@ const FOLLOWS: Readonly<Record<string, string>> = {
   windows: 'Changes come in windows',
 };
 
-const Fact = ({
-  name,
-  at,
-  now,
-}: {
+interface TimeProps {
   readonly name: string;
   readonly at: string | undefined;
   readonly now: number;
-}) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{at === undefined ? 'never' : <time dateTime={at}>{ago(at, now)}</time>}</dd>
-  </div>
+}
+
+const Time = ({ name, at, now }: TimeProps) => (
+  <Fact name={name}>{at === undefined ? 'never' : <time dateTime={at}>{ago(at, now)}</time>}</Fact>
 );
 
 const STEPS: Readonly<Record<string, string>> = {

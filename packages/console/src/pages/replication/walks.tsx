@@ -3,7 +3,7 @@
 import { useEffect } from 'preact/hooks';
 import { pathSeenBy } from '../../app/api.ts';
 import { counted, whole } from '../../parts/figures.ts';
-import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { Table } from '../../parts/table.tsx';
 import { type Lane, type Mark, TimeLine } from '../../parts/time-line.tsx';
 import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
 import type { KeyWalks, Walk } from './report.ts';
@@ -41,37 +41,29 @@ export function WalksView({ walks, at, length }: WalksProps) {
           {current.length === 0 ? (
             <p class="hint">No key is walking through the records now.</p>
           ) : (
-            <ScrollBox label="Walks in progress">
-              <table class="walks">
-                <thead>
-                  <tr>
-                    <th scope="col">Key</th>
-                    <th scope="col">Reads</th>
-                    <th scope="col">So far</th>
-                    <th scope="col" class="number">
-                      Pages per minute
-                    </th>
-                    <th scope="col">Last request</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {current.map(({ key, walk }) => (
-                    <tr key={`${key} ${walk.surface} ${walk.resource} ${walk.of} ${walk.window ?? ''}`}>
-                      <th scope="row">{nameOf(key)}</th>
-                      <td>
-                        {titleOf(walk)}
-                        <span class="hint"> by {walk.surface}</span>
-                      </td>
-                      <td>
-                        <SoFar keyId={key} walk={walk} />
-                      </td>
-                      <td class="number">{whole(walk.pagesPerMinute)}</td>
-                      <td>{ago(walk.last, at)}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </ScrollBox>
+            <Table
+              label="Walks in progress"
+              class="walks"
+              rows={current}
+              keyOf={({ key, walk }) =>
+                `${key} ${walk.surface} ${walk.resource} ${walk.of} ${walk.window ?? ''}`
+              }
+              columns={[
+                { title: 'Key', cell: ({ key }) => nameOf(key) },
+                {
+                  title: 'Reads',
+                  cell: ({ walk }) => (
+                    <>
+                      {titleOf(walk)}
+                      <span class="hint"> by {walk.surface}</span>
+                    </>
+                  ),
+                },
+                { title: 'So far', cell: ({ key, walk }) => <SoFar keyId={key} walk={walk} /> },
+                { title: 'Pages per minute', isNumber: true, cell: ({ walk }) => whole(walk.pagesPerMinute) },
+                { title: 'Last request', cell: ({ walk }) => ago(walk.last, at) },
+              ]}
+            />
           )}
           <h3>What was read</h3>
           <TimeLine

@@ -1,6 +1,7 @@
 /** One record as each role sees it, side by side. */
 import { useState } from 'preact/hooks';
 import { change, query } from '../../app/route.ts';
+import { Check } from '../../parts/choices.tsx';
 import type { ClassedResource, RolesInForce } from '../../parts/roles-in-force.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
@@ -90,17 +91,10 @@ function SideBySide({ record, resource }: { readonly record: SeenRecord; readonl
           ))}
         </p>
       )}
-      <label>
-        <input
-          type="checkbox"
-          checked={showsAll}
-          onChange={({ currentTarget }) =>
-            change({ fields: currentTarget.checked ? 'all' : undefined }, true)
-          }
-        />{' '}
+      <Check isOn={showsAll} set={(all) => change({ fields: all ? 'all' : undefined }, true)}>
         Also show the {record.fields.filter(({ isSame }) => isSame).length} fields that are empty, or that all
         of these roles see alike
-      </label>
+      </Check>
       {shown.length === 0 ? (
         <Empty title="All roles that see this record see it identically" />
       ) : (

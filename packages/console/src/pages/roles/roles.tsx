@@ -1,9 +1,10 @@
 /** Roles: the resources, classes and number of records that each role sees, and one record as each role sees it. */
 import { get } from '../../app/api.ts';
 import { change, query } from '../../app/route.ts';
+import { Select } from '../../parts/choices.tsx';
 import type { ClassedResource, RolesInForce } from '../../parts/roles-in-force.ts';
 import { SameAsAdmin } from '../../parts/same-as-request.tsx';
-import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { Empty, Shown } from '../../parts/states.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { ClassMatrix } from './class-matrix.tsx';
 import { RecordPart } from './record-part.tsx';
@@ -19,13 +20,9 @@ export function Roles() {
       <p class="hint">
         Every key has a role, and the role alone decides which records and which fields it sees.
       </p>
-      {roles.kind === 'failed' ? (
-        <Problem error={roles.error} again={again} />
-      ) : roles.kind === 'loading' ? (
-        <Loading what="the roles" />
-      ) : (
-        <InForce roles={roles.value} />
-      )}
+      <Shown of={roles} again={again} what="the roles">
+        {(inForce) => <InForce roles={inForce} />}
+      </Shown>
     </>
   );
 }
@@ -77,15 +74,10 @@ const ChooseResource = ({
 }) => (
   <label class="field roles-resource">
     Details of
-    <select
+    <Select
       value={chosen.name}
-      onChange={({ currentTarget }) => change({ resource: currentTarget.value, record: undefined })}
-    >
-      {resources.map(({ name }) => (
-        <option key={name} value={name}>
-          {name}
-        </option>
-      ))}
-    </select>
+      choose={(resource) => change({ resource, record: undefined })}
+      options={resources.map(({ name }) => name)}
+    />
   </label>
 );

@@ -2,9 +2,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { link } from '../../app/route.ts';
 import { countsOf } from '../../parts/counts.ts';
-import type { RolesInForce } from '../../parts/roles-in-force.ts';
-import { ScrollBox } from '../../parts/scroll-box.tsx';
+import type { ClassedResource, RolesInForce, SeenRole } from '../../parts/roles-in-force.ts';
 import { Problem } from '../../parts/states.tsx';
+import { Table, type TableColumn } from '../../parts/table.tsx';
 
 const cellOf = (role: string, resource: string): string => `${role}/${resource}`;
 export const viewerOf = (role: string): string => `role/${encodeURIComponent(role)}`;
@@ -33,43 +33,35 @@ export function RowMatrix({ roles: { roles, resources } }: { readonly roles: Rol
   return (
     <>
       {problem === undefined ? null : <Problem error={problem} again={() => setTurn(turn + 1)} />}
-      <ScrollBox label="Records that each role sees">
-        <table class="roles-matrix">
-          <thead>
-            <tr>
-              <th scope="col">Resource</th>
-              {roles.map((role) => (
-                <th key={role.name} scope="col" class="number">
-                  {role.name} {role.isOwn ? <span class="badge">own</span> : null}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {resources.map((resource) => (
-              <tr key={resource.name}>
-                <th scope="row">{resource.name}</th>
-                {roles.map((role) => (
-                  <td key={role.name} class="number">
-                    {role.rows[resource.name] === undefined ? (
-                      <Absent />
-                    ) : (
-                      <Count
-                        count={counts.get(cellOf(role.name, resource.name))}
-                        role={role.name}
-                        resource={resource.name}
-                      />
-                    )}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollBox>
+      <Table
+        label="Records that each role sees"
+        class="roles-matrix"
+        rows={resources}
+        keyOf={({ name }) => name}
+        columns={[
+          { title: 'Resource', cell: ({ name }) => name },
+          ...roles.map(
+            (role): TableColumn<ClassedResource> => ({
+              ...{ title: role.name, isNumber: true, head: <RoleHead role={role} /> },
+              cell: ({ name }) =>
+                role.rows[name] === undefined ? (
+                  <Absent />
+                ) : (
+                  <Count count={counts.get(cellOf(role.name, name))} role={role.name} resource={name} />
+                ),
+            }),
+          ),
+        ]}
+      />
     </>
   );
 }
+
+const RoleHead = ({ role }: { readonly role: SeenRole }) => (
+  <>
+    {role.name} {role.isOwn ? <span class="badge">own</span> : null}
+  </>
+);
 
 const Absent = () => (
   <span class="hint" title="For this role there is no such resource">

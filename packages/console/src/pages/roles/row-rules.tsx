@@ -1,4 +1,5 @@
 /** The row filter of each role for a resource. */
+import { Fact } from '../../parts/fact.tsx';
 import type { ClassedResource, RolesInForce } from '../../parts/roles-in-force.ts';
 
 export const RowRules = ({
@@ -12,25 +13,22 @@ export const RowRules = ({
     {roles.map(({ name, rows }) => {
       const seen = rows[resource.name];
       return (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            {seen === undefined ? (
-              'None: for this role there is no such resource.'
-            ) : seen.filter === '' ? (
-              'Every record.'
-            ) : (
-              <>
-                <code>{seen.filter}</code>
-                {seen.today === undefined ? null : (
-                  <span class="hint">
-                    On {day}: <code>{seen.today}</code>
-                  </span>
-                )}
-              </>
-            )}
-          </dd>
-        </div>
+        <Fact key={name} name={name}>
+          {seen === undefined ? (
+            'None: for this role there is no such resource.'
+          ) : seen.filter === '' ? (
+            'Every record.'
+          ) : (
+            <>
+              <code>{seen.filter}</code>
+              {seen.today === undefined ? null : (
+                <span class="hint">
+                  On {day}: <code>{seen.today}</code>
+                </span>
+              )}
+            </>
+          )}
+        </Fact>
       );
     })}
   </dl>
