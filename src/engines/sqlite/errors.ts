@@ -6,17 +6,15 @@ import { damageOf, explainError, type Trouble } from '../../store/explain.ts';
 import { describeWriter } from '../../store/files/lock-holders.ts';
 import { accessError, describeFile } from '../../store/files/store-file.ts';
 
-/** SQLite's primary result codes that are named more than once. */
-const TOO_BIG = 18;
-const NOT_A_DATABASE = 26;
-/** SQLITE_IOERR_SHMSIZE: no room for the shared memory of a log, which every connection needs; the file is undamaged. */
-const NO_ROOM_TO_OPEN = 4874;
-
 /** Seconds after which a client may retry with the next process. */
 const RETRY_AFTER_SECONDS = 5;
 
 const CLOSED: Trouble = { kind: 'unavailable', retryAfter: RETRY_AFTER_SECONDS };
-const UNWRITTEN: Trouble = { kind: 'damaged', reason: 'a column contains a value that plat never writes' };
+
+const damaged = (reason: string): Trouble => ({ kind: 'damaged', reason });
+const UNWRITTEN = damaged('a column contains a value that plat never writes');
+const HEADER = damaged('the header of its file is not as SQLite writes it');
+const NOT_A_DATABASE = 26;
 
 /**
  * The meaning of messages of SQLite and node:sqlite, wherever they occur in the text of an error. `damageIn` does not include
@@ -29,7 +27,7 @@ const MESSAGES: readonly (readonly [text: string, trouble: Trouble])[] = [
   ['database is not open', CLOSED], // this process has closed the store
   ['statement has been finalized', CLOSED],
   ['too large to be represented as a JavaScript number', UNWRITTEN],
-  ['malformed JSON', { kind: 'damaged', reason: NOT_A_LIST }],
+  ['malformed JSON', damaged(NOT_A_LIST)],
   ['JSON cannot hold BLOB values', UNWRITTEN],
 ];
 
@@ -37,26 +35,31 @@ const MESSAGES: readonly (readonly [text: string, trouble: Trouble])[] = [
 export const isMissing = (error: unknown): error is Error =>
   error instanceof Error && /^no such (?:column|(?:fts5 )?table): /.test(error.message);
 
-const HEADER = 'the header of its file is not as SQLite writes it';
-
-/** What is damaged, by result code. */
-const DAMAGE: ReadonlyMap<unknown, string> = new Map([
-  [10, 'the disk reports an I/O error'], // SQLITE_IOERR
-  [522, 'its file ends too early'], // SQLITE_IOERR_SHORT_READ
-  [11, 'a page of its file is not as SQLite writes it'], // SQLITE_CORRUPT
+/** The meaning of result codes. An extended code takes precedence over the primary one that it contains. */
+const TROUBLES: ReadonlyMap<unknown, Trouble> = new Map([
+  [5, { kind: 'busy' }], // SQLITE_BUSY
+  [6, { kind: 'busy' }], // SQLITE_LOCKED
+  [10, damaged('the disk reports an I/O error')], // SQLITE_IOERR
+  [522, damaged('its file ends too early')], // SQLITE_IOERR_SHORT_READ
+  [4874, { kind: 'full' }], // SQLITE_IOERR_SHMSIZE: the shared memory of a log, which every connection needs, has no room
+  [11, damaged('a page of its file is not as SQLite writes it')], // SQLITE_CORRUPT
+  [13, { kind: 'full' }], // SQLITE_FULL
+  [18, { kind: 'too-large' }], // SQLITE_TOOBIG
+  [19, { kind: 'in-the-way' }], // SQLITE_CONSTRAINT
   [NOT_A_DATABASE, HEADER],
 ]);
 
-/** The damage that an error of SQLite reports; undefined for any other error. */
-export const damageIn = (error: unknown): string | undefined => damageOf(error, damageInFile);
+const ofCode = (error: unknown): Trouble | undefined =>
+  TROUBLES.get(extendedCode(error)) ?? TROUBLES.get(resultCode(error));
 
-function damageInFile(error: unknown): string | undefined {
-  if (isMissing(error)) return `there is ${error.message}`;
-  // The header names a schema format that SQLite never wrote.
-  if (messageOf(error) === 'unsupported file format') return HEADER;
-  if (extendedCode(error) === NO_ROOM_TO_OPEN) return undefined;
-  return DAMAGE.get(extendedCode(error)) ?? DAMAGE.get(resultCode(error));
-}
+/** The damage that an error of SQLite reports; undefined for any other error. */
+export const damageIn = (error: unknown): string | undefined =>
+  damageOf(error, (own) => {
+    if (isMissing(own)) return `there is ${own.message}`;
+    // The header names a schema format that SQLite never wrote.
+    const trouble = messageOf(own) === 'unsupported file format' ? HEADER : ofCode(own);
+    return trouble?.kind === 'damaged' ? trouble.reason : undefined;
+  });
 
 export function extendedCode(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
@@ -70,9 +73,9 @@ function resultCode(error: unknown): number | undefined {
 
 /** Explains why SQLite cannot store a record. */
 export const refusalOf = (error: unknown): string | undefined =>
-  resultCode(error) === TOO_BIG ? 'The store cannot hold it: a text is too long' : undefined;
+  ofCode(error)?.kind === 'too-large' ? 'The store cannot hold it: a text is too long' : undefined;
 
-export const isBusy = (error: unknown): boolean => TROUBLES.get(resultCode(error))?.kind === 'busy';
+export const isBusy = (error: unknown): boolean => ofCode(error)?.kind === 'busy';
 
 /** Translates SQLite's error for the user; an unknown one is returned unchanged. */
 export const translateError = (error: unknown, store: string, seconds: number): unknown =>
@@ -80,29 +83,16 @@ export const translateError = (error: unknown, store: string, seconds: number): 
     troubleIn(own, store),
   );
 
-/** Codes that determine the user's error by themselves. */
-const TROUBLES: ReadonlyMap<unknown, Trouble> = new Map([
-  [5, { kind: 'busy' }], // SQLITE_BUSY
-  [6, { kind: 'busy' }], // SQLITE_LOCKED
-  [13, { kind: 'full' }], // SQLITE_FULL
-  [NO_ROOM_TO_OPEN, { kind: 'full' }],
-  [TOO_BIG, { kind: 'too-large' }],
-  [19, { kind: 'in-the-way' }], // SQLITE_CONSTRAINT
-]);
-
 function troubleIn(error: unknown, store: string): Trouble | undefined {
   const says = messageOf(error);
   const code = resultCode(error);
-  const known =
-    MESSAGES.find(([text]) => says.includes(text))?.[1] ??
-    TROUBLES.get(extendedCode(error)) ??
-    TROUBLES.get(code);
-  if (known !== undefined) return known;
+  const meant = MESSAGES.find(([text]) => says.includes(text))?.[1];
+  if (meant !== undefined) return meant;
   if (code === NOT_A_DATABASE) return { kind: 'not-ours', reason: describeFile(store) };
   if (code === 8 || code === 14) return accessTrouble(store) ?? { kind: 'unavailable' }; // SQLITE_READONLY, SQLITE_CANTOPEN
   if (REFUSED.has(codeOf(error) ?? '')) return accessTrouble(store);
   const reason = damageIn(error);
-  return reason === undefined ? undefined : { kind: 'damaged', reason };
+  return reason === undefined ? ofCode(error) : damaged(reason);
 }
 
 function accessTrouble(store: string): Trouble | undefined {
