@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import type { ReadStoreOptions } from './engines/postgres/store.ts';
 import type { SqliteStoreOptions } from './engines/sqlite/store.ts';
-import { platError } from './errors/index.ts';
+import { usageError } from './errors/index.ts';
 import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './records/settings.ts';
 import type { RawTables } from './store/copy/copy-store.ts';
 import type { EngineOptions } from './store/engine.ts';
@@ -18,11 +18,10 @@ type StoreAddress =
 export function parseStoreAddress(text: string): StoreAddress {
   if (/^postgres(ql)?:\/\//.test(text)) return { engine: 'postgres', url: text };
   const other = ADDRESSES.find(([form]) => form.test(text));
-  if (other !== undefined)
-    throw platError('usage', { reason: `${withoutPassword(text)} is not a store: ${other[1]}.` });
+  if (other !== undefined) throw usageError(`${withoutPassword(text)} is not a store: ${other[1]}.`);
   // With two slashes and no host, the path begins at the third slash.
   const path = text.replace(/^sqlite:(?:\/\/(?=\/))?/i, '');
-  if (path.trim() === '') throw platError('usage', { reason: 'The store has no path.' });
+  if (path.trim() === '') throw usageError('The store has no path.');
   return { engine: 'sqlite', path };
 }
 
@@ -100,7 +99,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
     case 'sqlite': {
       mustNotBePartitioned(partitions);
       if (readStores !== undefined) {
-        throw platError('usage', { reason: 'readStores are copies of a store on a server, not of a file.' });
+        throw usageError('readStores are copies of a store on a server, not of a file.');
       }
       const { openSqliteStore } = await import('./engines/sqlite/store.ts');
       const readers = threads ? Math.max(1, availableParallelism() - 1) : 0;
@@ -119,7 +118,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
 
 function mustNotBePartitioned(partitions: PartitionField | undefined): void {
   if (partitions === undefined) return;
-  throw platError('usage', { reason: 'partitions require a store on a server, not a file.' });
+  throw usageError('partitions require a store on a server, not a file.');
 }
 
 /** What tells the file of an embedded store from a backup that was put in its place; empty for a store on a server. */

@@ -3,7 +3,7 @@
  * This module does not know which key sends a request or which store answers it.
  */
 import type { Dictionary, Field, Resource } from '../dictionary/index.ts';
-import { PlatError, platError } from '../errors/index.ts';
+import { PlatError, platError, usageError } from '../errors/index.ts';
 import { ownFieldsOf } from '../query/fields-of.ts';
 import { parseFilter } from '../query/odata/query.ts';
 import { makeSchema } from '../query/schema.ts';
@@ -66,8 +66,8 @@ export function resolveAccess(
     } catch (error) {
       if (!(error instanceof PlatError)) throw error;
       // The parser takes the filter for the option of a request.
-      const reason = `${what} is invalid: ${error.message.replace(/^\$filter: /, '')}`;
-      throw platError('usage', { reason }, { cause: error });
+
+      throw usageError(`${what} is invalid: ${error.message.replace(/^\$filter: /, '')}`, { cause: error });
     }
     throw invalidDefinition(`${what} looks beyond the record's own fields`);
   };
@@ -110,7 +110,7 @@ export function resolveAccess(
   };
 }
 
-const invalidDefinition = (reason: string) => platError('usage', { reason: `${reason}.` });
+const invalidDefinition = (reason: string) => usageError(`${reason}.`);
 
 /** @throws PlatError `usage` if a definition names a class that no field has */
 export function mustNameClasses({ roles, withheld }: AccessDefinition, { resources }: Dictionary): void {

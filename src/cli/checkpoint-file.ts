@@ -3,7 +3,7 @@
  * file: two processes would make each other skip changes. This module knows nothing about the changes.
  */
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { PlatError, platError } from '../errors/index.ts';
+import { failedError, PlatError, usageError } from '../errors/index.ts';
 import { messageOf } from '../shared/error-code.ts';
 import { parsePosition } from '../store/changes/change-feed.ts';
 import { PartialFile } from '../store/files/partial-file.ts';
@@ -30,12 +30,12 @@ export class CheckpointFile {
       // Verifies that the file can be replaced before anything is written elsewhere.
       new PartialFile(this.#path, ENDING)[Symbol.dispose]();
     } catch (error) {
-      throw platError('usage', { reason: `The checkpoint ${name} cannot be used: ${messageOf(error)}.` });
+      throw usageError(`The checkpoint ${name} cannot be used: ${messageOf(error)}.`);
     }
     if (this.#position === undefined || parsePosition(this.#position) !== undefined) return;
-    throw platError('usage', {
-      reason: `${name} does not contain a position in a sequence of changes. To start over, delete it.`,
-    });
+    throw usageError(
+      `${name} does not contain a position in a sequence of changes. To start over, delete it.`,
+    );
   }
 
   /** The last position that was stored; undefined if there is none. */
@@ -54,7 +54,7 @@ export class CheckpointFile {
     } catch (error) {
       if (error instanceof PlatError) throw error;
       const reason = `The checkpoint ${this.#name} cannot be written: ${messageOf(error)}. It stays as it was, so later lines will be repeated.`;
-      throw platError('failed', { reason }, { cause: error });
+      throw failedError(reason, { cause: error });
     }
     this.#position = position;
   }
@@ -69,6 +69,6 @@ const ENDING = '.partial';
 const writeDurably = (path: string, text: string): void => writeFileSync(path, text, { flush: true });
 
 const changedByAnother = (name: string): PlatError =>
-  platError('failed', {
-    reason: `The checkpoint ${name} was changed by another process. Each process that follows changes needs its own checkpoint.`,
-  });
+  failedError(
+    `The checkpoint ${name} was changed by another process. Each process that follows changes needs its own checkpoint.`,
+  );

@@ -12,7 +12,7 @@ import { dirname } from 'node:path';
 import type { ErrorObject } from 'ajv';
 import type { RoleDefinition, WithheldDefinition } from '../access/index.ts';
 import type { Declarations } from '../dictionary/index.ts';
-import { platError } from '../errors/index.ts';
+import { usageError } from '../errors/index.ts';
 import type { BudgetLimits } from '../service/access/budget.ts';
 import type { ConnectionLimits } from '../service/access/connections.ts';
 import type { LookupForm, RateLimit } from '../service/options.ts';
@@ -75,8 +75,7 @@ export async function readConfig(file: string | undefined, createsMissing = fals
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    const reason = `The configuration ${path} cannot be read: ${messageOf(cause)}.`;
-    throw platError('usage', { reason }, { cause });
+    throw usageError(`The configuration ${path} cannot be read: ${messageOf(cause)}.`, { cause });
   }
   return validateConfig(path, await parse(path, text));
 }
@@ -113,7 +112,7 @@ export function mustBeWritable(file: string): void {
     accessSync(dirname(path), constants.W_OK); // the file is replaced
   } catch (cause) {
     const why = messageOf(cause);
-    throw platError('usage', { reason: `The configuration ${file} cannot be written: ${why}.` }, { cause });
+    throw usageError(`The configuration ${file} cannot be written: ${why}.`, { cause });
   }
 }
 
@@ -127,7 +126,7 @@ async function parse(path: string, text: string): Promise<unknown> {
     // Editors on Windows write a byte order mark.
     return parseUniqueJson(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
-    throw platError('usage', { reason: `${path} is not valid JSON: ${messageOf(cause)}` }, { cause });
+    throw usageError(`${path} is not valid JSON: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -140,7 +139,7 @@ async function validateConfig(path: string, content: unknown): Promise<ConfigFil
   if (validate(content)) return content;
   const { nearestName } = await import('../dictionary/index.ts');
   const faults = (validate.errors ?? []).map((each) => faultText(each, nearestName));
-  throw platError('usage', { reason: `${path}: ${[...new Set(faults)].join('; ')}.` });
+  throw usageError(`${path}: ${[...new Set(faults)].join('; ')}.`);
 }
 
 /** @param nearestName of the dictionary, which a valid configuration does not need */

@@ -5,7 +5,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { platError } from '../errors/index.ts';
+import { usageError } from '../errors/index.ts';
 import type { KeyWords } from '../store/keys/new-key.ts';
 import { type ConfigFile, readConfig } from './config.ts';
 
@@ -102,26 +102,26 @@ export function parseDuration(flag: string, text: string, least = 1000): number 
   if (milliseconds >= least && milliseconds <= LONGEST) return milliseconds;
   const amiss = milliseconds > LONGEST ? 'more than 36500d' : 'too short';
   const wrong = amount === undefined ? 'not a duration' : amiss;
-  throw platError('usage', { reason: `${flag} is ${text}, which is ${wrong}; write 90s, 15m, 24h or 7d.` });
+  throw usageError(`${flag} is ${text}, which is ${wrong}; write 90s, 15m, 24h or 7d.`);
 }
 
 /** @throws PlatError `usage` if there is no file to read */
 export function mustBeFile(path: string): void {
-  if (!existsSync(path)) throw platError('usage', { reason: `There is no file ${path}.` });
+  if (!existsSync(path)) throw usageError(`There is no file ${path}.`);
   mustNotBeFolder(path);
 }
 
 /** @throws PlatError `usage` for a folder where a file is read or written */
 export function mustNotBeFolder(path: string): void {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (isFolder) throw platError('usage', { reason: `${path} is a folder, not a file.` });
+  if (isFolder) throw usageError(`${path} is a folder, not a file.`);
 }
 
 /** @throws PlatError `usage` if the folder for a new file does not exist */
 export function mustHaveFolder(path: string): void {
   const folder = dirname(path);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
-  throw platError('usage', { reason: `There is no folder ${folder} to write ${path} to.` });
+  throw usageError(`There is no folder ${folder} to write ${path} to.`);
 }
 
 const YES: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on']);
@@ -140,7 +140,7 @@ export function readFlags(command: Command, environment: Readonly<Record<string,
     const word = text.trim().toLowerCase();
     if (NO.has(word)) delete each.envVar;
     else if (!YES.has(word))
-      throw platError('usage', { reason: `${envVar} is ${JSON.stringify(text)}, but takes true or false.` });
+      throw usageError(`${envVar} is ${JSON.stringify(text)}, but takes true or false.`);
   }
 }
 
@@ -172,7 +172,7 @@ export async function applyConfig(command: Command, createsMissing = false): Pro
     }
     if (requiredOptions.has(each) && command.getOptionValue(name) === undefined) {
       const places = `${each.envVar} in the environment and "${name}" in plat.config.json also set it`;
-      throw platError('usage', { reason: `${each.flags} is missing; ${places}.` });
+      throw usageError(`${each.flags} is missing; ${places}.`);
     }
   }
   return config;

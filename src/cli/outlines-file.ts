@@ -1,6 +1,6 @@
 /** The outlines on the console's map: those of the configuration, or else of a demo market. */
 import { readFileSync, statSync } from 'node:fs';
-import { PlatError, platError } from '../errors/index.ts';
+import { PlatError, usageError } from '../errors/index.ts';
 import { NO_OUTLINES, type Outlines, outlinesIn } from '../service/console/outlines.ts';
 import { tryParseJson } from '../shared/json.ts';
 import type { Store } from '../store/store.ts';
@@ -22,8 +22,7 @@ export async function consoleOutlines(store: Pick<Store, 'model'>, config: Confi
 }
 
 function readOutlines(file: string): Outlines {
-  const refused = (why: string, cause?: unknown) =>
-    platError('usage', { reason: `The outlines ${file} ${why}.` }, { cause });
+  const refused = (why: string, cause?: unknown) => usageError(`The outlines ${file} ${why}.`, { cause });
   mustBeFile(file);
   if (statSync(file).size > MOST_MEGABYTES * 1024 * 1024) {
     throw refused(`have more than ${MOST_MEGABYTES} MB`);

@@ -1,5 +1,5 @@
 /** Results, errors and exit codes of commands. */
-import { type ErrorCode, PlatError, platError } from '../errors/index.ts';
+import { type ErrorCode, failedError, PlatError } from '../errors/index.ts';
 import { RequestFailure } from '../replica/http/failure.ts';
 import { codeOf, messageOf, operatorMessage } from '../shared/error-code.ts';
 import { LeaseLost } from '../store/checkpoint/checkpoints.ts';
@@ -53,7 +53,7 @@ export async function printSecret(
       (failed: unknown) => `${left}, since that failed: ${messageOf(failed)}`,
     );
     const reason = `stdout cannot be written: ${messageOf(error)}. Nobody has ${what}; ${outcome}.`;
-    throw platError('failed', { reason }, { cause: error });
+    throw failedError(reason, { cause: error });
   }
 }
 

@@ -1,6 +1,6 @@
 /** The admin port of a watch: health checks and metrics, also while its store is unreachable. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { platError } from '../errors/index.ts';
+import { usageError } from '../errors/index.ts';
 import type { ReplicaEvent } from '../replica/events.ts';
 import { CHANGE_METHODS } from '../replica/source/source.ts';
 import { type SourceStatus, sourceStatus } from '../replica/status.ts';
@@ -57,8 +57,7 @@ export async function serveReplicaAdmin(
       close,
     };
   } catch (cause) {
-    const reason = `The admin port ${host}:${port} cannot be opened: ${messageOf(cause)}`;
-    throw platError('usage', { reason }, { cause });
+    throw usageError(`The admin port ${host}:${port} cannot be opened: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -1,6 +1,6 @@
 /** The options of commands that query a source, and their values. */
 import type { Command, Option } from 'commander';
-import { platError } from '../errors/index.ts';
+import { usageError } from '../errors/index.ts';
 import { CLIENT_AUTHENTICATION, clientCredentials } from '../replica/http/client-credentials.ts';
 import {
   faultOfSecret,
@@ -63,11 +63,10 @@ export async function namedTokens(command: Command): Promise<TokenSource | undef
   const isGiven = (name: keyof TokenSettings): boolean =>
     settings[name] !== undefined && (settings[name] !== '' || command.getOptionValueSource(name) !== 'env');
   const given = (['token', 'tokenFile', 'tokenUrl'] as const).filter(isGiven);
-  const wrong = (reason: string): Error => platError('usage', { reason });
-  if (given.length > 1) throw wrong(`Only one of ${given.map(flag).join(' and ')} can be set.`);
+  if (given.length > 1) throw usageError(`Only one of ${given.map(flag).join(' and ')} can be set.`);
   const [kind] = given;
   const idle = kind === 'tokenUrl' ? undefined : OF_CLIENTS.find(isGiven);
-  if (idle !== undefined) throw wrong(`${flag(idle)} requires --token-url.`);
+  if (idle !== undefined) throw usageError(`${flag(idle)} requires --token-url.`);
   const { token = '', tokenFile: file = '', tokenUrl = '', clientId = '' } = settings;
   if (kind === undefined) return undefined;
   if (kind === 'token') return tokenSourceOf(sendableToken(token));
@@ -76,18 +75,18 @@ export async function namedTokens(command: Command): Promise<TokenSource | undef
     return tokenFile(file);
   }
   if (command.getOptionValueSource('clientSecret') === 'cli') {
-    throw wrong(
+    throw usageError(
       'Other users see command lines; --client-secret is set by PLAT_CLIENT_SECRET or "clientSecret" in plat.config.json, or read by --client-secret-file.',
     );
   }
-  if (clientId === '') throw wrong('--token-url requires --client-id.');
+  if (clientId === '') throw usageError('--token-url requires --client-id.');
   if (isGiven('clientSecret') === isGiven('clientSecretFile')) {
-    throw wrong('--token-url requires either PLAT_CLIENT_SECRET or --client-secret-file.');
+    throw usageError('--token-url requires either PLAT_CLIENT_SECRET or --client-secret-file.');
   }
   const { clientSecret = '', clientSecretFile: secretFile = '', clientAuth: authentication } = settings;
   if (secretFile !== '') await mustHoldSecret(secretFile);
   const amiss = clientSecret === '' ? undefined : faultOfSecret(clientSecret);
-  if (amiss !== undefined) throw wrong(`The client secret ${amiss}.`);
+  if (amiss !== undefined) throw usageError(`The client secret ${amiss}.`);
   const secret = clientSecret === '' ? () => readSecret(secretFile) : clientSecret;
   const scope = isGiven('scope') ? settings.scope : undefined;
   const audience = isGiven('audience') ? settings.audience : undefined;
@@ -98,16 +97,15 @@ export async function namedTokens(command: Command): Promise<TokenSource | undef
 export async function requiredTokens(command: Command): Promise<TokenSource> {
   const tokens = await namedTokens(command);
   if (tokens !== undefined) return tokens;
-  throw platError('usage', {
-    reason:
-      '--token <token> is missing; PLAT_TOKEN in the environment and "token" in plat.config.json also set it. --token-file, or --token-url with --client-id, takes its place.',
-  });
+  throw usageError(
+    '--token <token> is missing; PLAT_TOKEN in the environment and "token" in plat.config.json also set it. --token-file, or --token-url with --client-id, takes its place.',
+  );
 }
 
 async function mustHoldSecret(file: string): Promise<void> {
   mustBeFile(file);
   await readSecret(file).catch((cause: unknown) => {
-    throw platError('usage', { reason: `${messageOf(cause)}.` }, { cause });
+    throw usageError(`${messageOf(cause)}.`, { cause });
   });
 }
 
@@ -119,7 +117,7 @@ function sendableToken(token: string): string {
     : /^Bearer /i.test(token)
       ? 'is written without "Bearer"'
       : 'has characters other than visible ASCII, or none';
-  throw platError('usage', { reason: `The --token ${what}.` });
+  throw usageError(`The --token ${what}.`);
 }
 
 export interface SourceSettings {

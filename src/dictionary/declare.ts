@@ -2,7 +2,7 @@
  * Additions to the standard dictionary: an operator's resources, custom fields and lookup values, and the timestamps of a replica.
  * This module reads declarations, not the configuration file that contains them.
  */
-import { platError } from '../errors/index.ts';
+import { usageError } from '../errors/index.ts';
 import { parseType } from './field-line.ts';
 import { BY_TIMESTAMP, makeLookup } from './load.ts';
 import type { Dictionary, Field, Lookup, Resource } from './types.ts';
@@ -75,9 +75,9 @@ export function declare(standard: Dictionary, declarations: Declarations): Dicti
   for (const declaration of declarations.customFields ?? []) {
     const resource = resources.get(declaration.resource);
     if (resource === undefined) {
-      throw platError('usage', {
-        reason: `The custom field ${declaration.name} is of resource ${declaration.resource}, which does not exist.`,
-      });
+      throw usageError(
+        `The custom field ${declaration.name} is of resource ${declaration.resource}, which does not exist.`,
+      );
     }
     const added = additions.getOrInsertComputed(resource.name, () => new Additions(resource));
     added.add(makeCustomField(declaration, added, lookups));
@@ -96,7 +96,7 @@ const LONGEST_SEARCHED = 255;
 
 function withSearchField(resources: ReadonlyMap<string, Resource>, path: string): Resource {
   const fail = (reason: string): never => {
-    throw platError('usage', { reason: `searchFields: ${reason}.` });
+    throw usageError(`searchFields: ${reason}.`);
   };
   const [name = '', fieldName = ''] = path.split('.');
   const resource = resources.get(name);
@@ -162,13 +162,13 @@ const localName = (group: string, label: string): string => `${group}:${label}`;
 
 function extendLookup(known: Lookup | undefined, { lookup, values }: LookupDeclaration): Lookup {
   if (known?.closed) {
-    throw platError('usage', { reason: `The lookup ${lookup} is closed and accepts no further values.` });
+    throw usageError(`The lookup ${lookup} is closed and accepts no further values.`);
   }
   for (const text of [lookup, ...values]) {
     if (!PLAIN_TEXT.test(text)) {
-      throw platError('usage', {
-        reason: `The lookup ${lookup}: ${JSON.stringify(text)} is blank or contains control characters.`,
-      });
+      throw usageError(
+        `The lookup ${lookup}: ${JSON.stringify(text)} is blank or contains control characters.`,
+      );
     }
   }
   const added = values.filter((value) => !known?.values.has(value)).map((value) => ({ value }));
@@ -183,7 +183,7 @@ function makeCustomField(
   const { name, group, label, lookup } = declaration;
   const { resource } = additions;
   const fail = (reason: string): never => {
-    throw platError('usage', { reason: `The custom field ${resource.name}.${name}: ${reason}.` });
+    throw usageError(`The custom field ${resource.name}.${name}: ${reason}.`);
   };
   if (!API_NAME.test(name)) {
     fail('its name must begin with a letter and hold letters, digits and underscores, at most 128');
@@ -239,7 +239,7 @@ function makeResource(
   lookups: ReadonlyMap<string, Lookup>,
 ): Resource {
   const fail = (reason: string): never => {
-    throw platError('usage', { reason: `The resource ${name}: ${reason}.` });
+    throw usageError(`The resource ${name}: ${reason}.`);
   };
   if (!NAME.test(name))
     fail('its name must begin with a capital and consist of at most 64 letters and digits');

@@ -69,6 +69,18 @@ export function platError<C extends ErrorCode>(
   return new PlatError(code, entry, entry.message(facts), extras);
 }
 
+/** The error of a command, a setting or a value that cannot be used as given. @param reason what is wrong, and what would be right */
+export const usageError = (reason: string, extras?: ErrorExtras): PlatError =>
+  platError('usage', { reason }, extras);
+
+/** The error of work that could not be done. */
+export const failedError = (reason: string, extras?: ErrorExtras): PlatError =>
+  platError('failed', { reason }, extras);
+
+/** The error of a request that cannot be read. */
+export const malformedError = (reason: string, extras?: ErrorExtras): PlatError =>
+  platError('requestMalformed', { reason }, extras);
+
 /** Whether the disk of a store is full: reads then continue without what would be stored for them. */
 export const isStoreFull = (error: unknown): boolean =>
   error instanceof PlatError && error.code === 'storeFull';

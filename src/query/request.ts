@@ -2,7 +2,7 @@
  * A request for a collection. Both languages produce it, and it depends on neither of them.
  */
 import type { Field, Navigation, Resource } from '../dictionary/types.ts';
-import { platError } from '../errors/index.ts';
+import { malformedError } from '../errors/index.ts';
 import type { Expression, OrderTerm, Search } from './tree.ts';
 
 /** The fields of a record that a response includes. */
@@ -53,5 +53,5 @@ export const SELECT_ALL: Selection = { all: true, fields: [], hidden: [] };
  */
 export function mustNotHaveNul(text: string, part: string): void {
   if (!text.includes('\0')) return;
-  throw platError('requestMalformed', { reason: `${part} contains a NUL character` }, { target: part });
+  throw malformedError(`${part} contains a NUL character`, { target: part });
 }

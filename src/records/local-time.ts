@@ -1,5 +1,5 @@
 /** Dates and times of day in the native interface, in the time zone of a store. */
-import { platError } from '../errors/index.ts';
+import { usageError } from '../errors/index.ts';
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
@@ -19,7 +19,7 @@ const formatter = (timeZone: string): Intl.DateTimeFormat =>
 
 /** @throws PlatError `usage` for an unknown time zone */
 export function checkTimeZone(timeZone: string): void {
-  if (!isTimeZone(timeZone)) throw platError('usage', { reason: `There is no time zone ${timeZone}.` });
+  if (!isTimeZone(timeZone)) throw usageError(`There is no time zone ${timeZone}.`);
 }
 
 /** Temporal takes a tenth of the time of a process's first formatter, but does not know every alias that a formatter accepts. */

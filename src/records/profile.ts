@@ -1,6 +1,6 @@
 /** The profile of a store: which fields are in use, and since which version. */
 import { CHILD_COUNTS, type Declarations, type Dictionary, type Field } from '../dictionary/index.ts';
-import { platError } from '../errors/index.ts';
+import { usageError } from '../errors/index.ts';
 import { Damage } from './damage.ts';
 import { COUNTING_RESOURCE } from './media.ts';
 import type { Owner } from './settings.ts';
@@ -112,7 +112,7 @@ export function declaredFields(dictionary: Dictionary, declarations: Declaration
     const [resource = '', name = ''] = path.split('.');
     const of = dictionary.resources.get(resource);
     const field = of?.fields.get(name);
-    if (field === undefined) throw platError('usage', { reason: `fieldsInUse: there is no field ${path}.` });
+    if (field === undefined) throw usageError(`fieldsInUse: there is no field ${path}.`);
     // A resource that is filled from changes has exactly the fields of its entries.
     return of?.fromChanges ? [] : [field];
   });

@@ -2,7 +2,7 @@
  * What an engine's error means to a user, once for every engine; the engine only determines the kind of an error. Every part of a
  * store translates its errors (`withTranslatedErrors`), so that none leaves the store untranslated.
  */
-import { PlatError, platError } from '../errors/index.ts';
+import { PlatError, platError, usageError } from '../errors/index.ts';
 import { Damage, DamagedRecord, describeConflict } from '../records/damage.ts';
 import { answerTooLargeError } from './read/page-memory.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from './state/meta.ts';
@@ -85,9 +85,9 @@ export function explainError(
     case 'too-much-memory':
       return platError('queryTooLarge', {}, cause);
     case 'out-of-range':
-      return platError('usage', { reason: 'A number of the query exceeds the range of numbers.' }, cause);
+      return usageError('A number of the query exceeds the range of numbers.', cause);
     case 'too-complex':
-      return platError('usage', { reason: 'The regular expressions of the query are too complex.' }, cause);
+      return usageError('The regular expressions of the query are too complex.', cause);
     case 'error':
       return trouble.error;
   }

@@ -1,7 +1,7 @@
 /** What an operator can do with webhooks, for the command line and the admin port. It must not know who the operator is. */
 import { randomBytes } from 'node:crypto';
 import { timestampFrom } from '../dictionary/index.ts';
-import { platError } from '../errors/index.ts';
+import { platError, usageError } from '../errors/index.ts';
 import { type FeedPosition, parsePosition, SEQUENCE_START } from '../store/changes/change-feed.ts';
 import type { Webhook, WebhookTarget } from '../store/changes/webhooks.ts';
 import { findRole, mustNotBeBlank } from '../store/keys/new-key.ts';
@@ -22,8 +22,6 @@ export interface ShownWebhook
 }
 
 type NewWebhook = Pick<WebhookTarget, 'url' | 'role' | 'systems' | 'resources' | 'bearer' | 'privateHosts'>;
-
-const usageError = (reason: string) => platError('usage', { reason });
 
 /**
  * Creates a webhook that receives changes from now on.

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { PlatError, platError } from '../../errors/index.ts';
+import { failedError, PlatError } from '../../errors/index.ts';
 import { changePages, recordNamed } from '../../store/changes/follow-changes.ts';
 import { findRole } from '../../store/keys/new-key.ts';
 import { CheckpointFile } from '../checkpoint-file.ts';
@@ -65,5 +65,5 @@ function goneError({ message }: PlatError, checkpoint: string | undefined): Plat
     checkpoint === undefined
       ? 'use --since start to read every existing record again.'
       : `delete ${checkpoint} to read every existing record again.`;
-  return platError('failed', { reason: `${message} Or empty the copy, and ${way}` });
+  return failedError(`${message} Or empty the copy, and ${way}`);
 }

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { StoreModel } from '../../compile/model.ts';
 import { nearestName } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { filledError } from '../../records/parse-record.ts';
 import { PartialFile, writeError } from '../../store/files/partial-file.ts';
 import { isDatabaseFile } from '../../store/files/store-file.ts';
@@ -39,7 +39,7 @@ export function knownResource({ dictionary, stores }: StoreModel, name: string, 
   if (found !== undefined) return name;
   const nearest = nearestName(name, dictionary.resources.keys());
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
-  throw platError('usage', { reason: `There is no resource ${name}.${hint}` });
+  throw usageError(`There is no resource ${name}.${hint}`);
 }
 
 async function* linesOf(records: AsyncIterable<string>): AsyncIterable<string> {
@@ -51,9 +51,7 @@ function mustBeReplaceable(out: string): void {
   mustHaveFolder(out);
   mustNotBeFolder(out);
   if (!isDatabaseFile(out)) return;
-  throw platError('usage', {
-    reason: `${out} belongs to an SQLite database, which an export does not replace.`,
-  });
+  throw usageError(`${out} belongs to an SQLite database, which an export does not replace.`);
 }
 
 /** Writes text to a regular file, which gets its name only when it is complete, or directly to anything else, such as a pipe. */
@@ -90,7 +88,7 @@ export function defineDelete(remove: Command): void {
     if (model.settings.owner === 'replica' && force !== true) {
       const reason =
         'This store is a replica; its records are deleted at their source. --force deletes them here.';
-      throw platError('usage', { reason });
+      throw usageError(reason);
     }
     const { deleted, children, rejected } = await store.remove(knownResource(model, resource, true), keys);
     for (const { key, reason } of rejected) reportLines(`${resource} ${key}: ${reason}`);
@@ -114,10 +112,9 @@ export function defineExport(exporting: Command): void {
     await applyConfig(command);
     const { store: address, resource, out, declarations } = command.opts();
     if (resource === undefined && declarations !== true) {
-      throw platError('usage', {
-        reason:
-          '--resource <name> is missing, or --declarations; PLAT_RESOURCE in the environment and "resource" in plat.config.json also set it.',
-      });
+      throw usageError(
+        '--resource <name> is missing, or --declarations; PLAT_RESOURCE in the environment and "resource" in plat.config.json also set it.',
+      );
     }
     if (out !== undefined) mustBeReplaceable(out);
     await withStore(address, { create: false }, async (store) => {

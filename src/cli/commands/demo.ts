@@ -12,7 +12,7 @@ import {
 } from 'plat-demo';
 import type { StoreModel } from '../../compile/model.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import type { Service } from '../../service/service.ts';
 import { systemClock } from '../../shared/clock.ts';
@@ -74,7 +74,7 @@ export function defineDemo(demo: Command): void {
     const config = await applyConfig(self);
     const settings: DemoSettings = self.opts();
     if (settings.live !== true && self.getOptionValueSource('changesPerMinute') === 'cli') {
-      throw platError('usage', { reason: '--changes-per-minute requires --live.' });
+      throw usageError('--changes-per-minute requires --live.');
     }
     const shutdown = onShutdown(true);
     const { allowClockJump } = settings;
@@ -112,9 +112,7 @@ function optionsOf({ seed, listings, date }: NonNullable<StoreSettings['market']
 async function liveMarketOf(store: Store): Promise<LiveMarket> {
   const { settings } = await store.model();
   if (settings.market === undefined || settings.owner !== 'authority') {
-    throw platError('usage', {
-      reason: `--live requires a market that "plat demo" created; ${store.name} has none.`,
-    });
+    throw usageError(`--live requires a market that "plat demo" created; ${store.name} has none.`);
   }
   const random = makeRandom(settings.market.seed, 'live', Math.floor(systemClock.now() / 1000));
   return new LiveMarket(makeMarket(optionsOf(settings.market)), marketStore(store), random);

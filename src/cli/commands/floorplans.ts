@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { environmentOf } from '../../replica/environment.ts';
 import { fetchFloorPlans } from '../../replica/floorplans/client.ts';
 import { ImageFolder } from '../../replica/floorplans/images.ts';
@@ -35,7 +35,7 @@ export function defineFloorplans(floorplans: Command): void {
     if (Array.isArray(settings.system)) {
       const reason =
         '"system" of plat.config.json is a list; plat floorplans reads one originating system, as of --system.';
-      throw platError('usage', { reason });
+      throw usageError(reason);
     }
     const tokens = await requiredTokens(command);
     const { system, listing, out, mediaPrivateHosts = false } = settings;

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { StoreModel } from '../../compile/model.ts';
-import { PlatError, platError } from '../../errors/index.ts';
+import { failedError, PlatError, usageError } from '../../errors/index.ts';
 import { LENIENCIES, type Leniency } from '../../records/lenient.ts';
 import type { Store } from '../../store/store.ts';
 import { type ConfigFile, configPath } from '../config.ts';
@@ -159,7 +159,7 @@ async function importFiles(
     finish(reports);
     // Something has been stored, so an unreadable pipe is now a failure and not a usage error.
     const isUse = error instanceof PlatError && error.code === 'usage';
-    throw isUse ? platError('failed', { reason: error.message }, { cause: error }) : error;
+    throw isUse ? failedError(error.message, { cause: error }) : error;
   });
   finish(reports);
   return reports;
@@ -174,8 +174,7 @@ const hasCustomFields = ({ dictionary }: ConfigFile): boolean => dictionary?.cus
 async function mustBeAuthority(store: Store): Promise<void> {
   const { settings } = await store.model();
   if (settings.owner === 'authority') return;
-  const reason = `${store.name} is a replica: plat replicate fetches its records from its source.`;
-  throw platError('usage', { reason });
+  throw usageError(`${store.name} is a replica: plat replicate fetches its records from its source.`);
 }
 
 /** Reports on stderr what the user should know about an imported file. */

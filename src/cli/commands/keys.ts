@@ -1,7 +1,7 @@
 import type { Command, OptionValues } from 'commander';
 import { KEY_KINDS, type KeyRecord, keyValidity } from '../../access/index.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
+import { failedError } from '../../errors/index.ts';
 import { checkKeyName, createKey, mustBeValidKey, parseExpiry, revokeKey } from '../../store/keys/new-key.ts';
 import type { Store } from '../../store/store.ts';
 import { JSON_OPTION, KEY_WORDS, option, parseDuration, required, SYSTEM_OPTION } from '../options.ts';
@@ -57,7 +57,7 @@ export function defineKeys(key: Command): void {
     const { name, kind, role, systems, expiresAt, revokedAt } = old;
     const end = [expiresAt, revokedAt].find((at) => at !== null && Date.parse(at) <= Date.now());
     if (revokedAt !== null || end !== undefined) {
-      throw platError('failed', { reason: `The key ${id} ends or ended at ${end ?? revokedAt}.` });
+      throw failedError(`The key ${id} ends or ended at ${end ?? revokedAt}.`);
     }
     const made = await createKey(store, { name, kind, role, systems, expiresAt });
     const output = json ? { json: { ...made.key, token: made.token, replaces: id } } : made.token;
@@ -80,7 +80,7 @@ function keyOf({ name, kind, role, system: systems, expires }: OptionValues) {
   return { name: checkKeyName(name), kind, role, systems, expiresAt: parseExpiry(expires, KEY_WORDS) };
 }
 
-const unknownKey = (id: string) => platError('failed', { reason: `There is no key ${id}.` });
+const unknownKey = (id: string) => failedError(`There is no key ${id}.`);
 
 /** Whether a key is valid, and until or since when. */
 function stateOf(key: KeyRecord, now: number): string {

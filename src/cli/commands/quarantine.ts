@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { type RetryOptions, retryQuarantined } from '../../replica/quarantine.ts';
 import { withStore } from '../open-store.ts';
 import { addOptions, applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION } from '../options.ts';
@@ -21,10 +21,9 @@ async function askOf(command: Command): Promise<RetryOptions['ask']> {
   const token = await namedTokens(command);
   if (from === undefined && kind === undefined && token === undefined) return undefined;
   if (from === undefined || kind === undefined || token === undefined) {
-    throw platError('usage', {
-      reason:
-        'Querying the source requires --from, --interface and --token (or --token-file, or --token-url).',
-    });
+    throw usageError(
+      'Querying the source requires --from, --interface and --token (or --token-file, or --token-url).',
+    );
   }
   return { from, interface: kind, token, source };
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { DEFAULT_SETTINGS } from '../../records/settings.ts';
 import { FILES } from '../../replica/copy/pending-fetches.ts';
 import type { ReplicaEvent } from '../../replica/events.ts';
@@ -228,7 +228,7 @@ function mediaOptions({ media, mediaFolder, mediaPrivateHosts, store }: Replicat
 /** @throws PlatError `usage` for a store that is not a file */
 function mediaFolderOf(store: string): string {
   if (!/^postgres(ql)?:/.test(store)) return `${store.replace(/^sqlite:/, '')}.media`;
-  throw platError('usage', { reason: '--media files requires a --media-folder if the store is a database.' });
+  throw usageError('--media files requires a --media-folder if the store is a database.');
 }
 
 function runOptions(settings: ReplicateSettings) {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { parseStoreAddress, type Restored, restoreStore } from '../../open-store.ts';
 import { withStore } from '../open-store.ts';
 import {
@@ -28,7 +28,7 @@ export function defineRestore(restore: Command): void {
     const address = parseStoreAddress(text);
     if (newEpoch === true) {
       if (file !== undefined) {
-        throw platError('usage', { reason: '--new-epoch does not accept a FILE: the store stays as it is.' });
+        throw usageError('--new-epoch does not accept a FILE: the store stays as it is.');
       }
       await beginEpoch(text, json);
       return;
@@ -36,9 +36,9 @@ export function defineRestore(restore: Command): void {
     if (address.engine === 'postgres') {
       const reason =
         'Restore a store on a server with the tools of the server (point-in-time recovery, pg_restore), or with "plat copy --from FILE --to STORE" into an empty schema. Then "plat restore --store STORE --new-epoch" tells replicas of it.';
-      throw platError('usage', { reason });
+      throw usageError(reason);
     }
-    if (file === undefined) throw platError('usage', { reason: 'restore requires the FILE of a backup.' });
+    if (file === undefined) throw usageError('restore requires the FILE of a backup.');
     const { path } = address;
     mustBeFile(file);
     mustHaveFolder(path);

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { type Logger, pino } from 'pino';
 import { withoutTokens } from '../../access/index.ts';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { replicaSources } from '../../replica/checkpoint/checkpoint.ts';
 import { quarantinePage, replicaReport, sourceStatus } from '../../replica/status.ts';
 import type { ReadinessCheck } from '../../service/admin/readiness.ts';
@@ -240,14 +240,14 @@ function linkLinesOf({ addresses }: Service, settings: ServeSettings, { hosts }:
 function listenOptions(settings: ServeSettings, config: ConfigFile): ListenOptions {
   const { host, adminHost, tlsCert, tlsKey } = settings;
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw platError('usage', { reason: '--tls-cert and --tls-key must be given together.' });
+    throw usageError('--tls-cert and --tls-key must be given together.');
   }
   const names = Object.values(config.hosts ?? {}).map((name) => name.toLowerCase());
   const twice = names.find((name, at) => names.indexOf(name) < at);
   if (twice !== undefined) {
-    throw platError('usage', {
-      reason: `"hosts" of plat.config.json has ${twice} twice, but surfaces differ by their host names.`,
-    });
+    throw usageError(
+      `"hosts" of plat.config.json has ${twice} twice, but surfaces differ by their host names.`,
+    );
   }
   return {
     host,
@@ -270,7 +270,7 @@ function readPem(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (cause) {
-    throw platError('usage', { reason: `${file} cannot be read.` }, { cause });
+    throw usageError(`${file} cannot be read.`, { cause });
   }
 }
 
@@ -284,9 +284,9 @@ function parsePublicUrls(given: ServeSettings['publicUrl']): ServiceOptions['pub
   for (const [name = '', url] of pairs) {
     const surface = SURFACES.find((known) => known === name);
     if (surface === undefined || urls[surface] !== undefined || url === undefined || !isBase(url)) {
-      throw platError('usage', {
-        reason: `--public-url takes api=URL,replication=URL,floorplans=URL,admin=URL, not ${url === undefined ? name : `${name}=${url}`}.`,
-      });
+      throw usageError(
+        `--public-url takes api=URL,replication=URL,floorplans=URL,admin=URL, not ${url === undefined ? name : `${name}=${url}`}.`,
+      );
     }
     urls[surface] = url.replace(/\/+$/, '');
   }

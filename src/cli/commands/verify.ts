@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { platError } from '../../errors/index.ts';
+import { failedError } from '../../errors/index.ts';
 import type { ReplicaEvent } from '../../replica/events.ts';
 import { isCopyEqual, type Verified } from '../../replica/verify/results.ts';
 import { verifyReplica } from '../../replica/verify/verify.ts';
@@ -53,8 +53,7 @@ export function defineVerify(command: Command): void {
           process.exitCode = isCopyEqual(results) ? EXIT.done : EXIT.differs;
         } catch (error) {
           if (!signal.aborted) throw error;
-          const reason = 'The verification was interrupted and has no result.';
-          throw platError('failed', { reason }, { cause: error });
+          throw failedError('The verification was interrupted and has no result.', { cause: error });
         }
       });
     });

@@ -1,5 +1,5 @@
 import type { Command, OptionValues } from 'commander';
-import { platError } from '../../errors/index.ts';
+import { failedError } from '../../errors/index.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Store } from '../../store/store.ts';
 import {
@@ -65,7 +65,7 @@ export function defineWebhooks(webhook: Command): void {
     const means = { post, now: () => systemClock.now(), signal };
     const outcome = await testWebhook(store, id, means).finally(close);
     if (outcome.kind !== 'delivered') {
-      throw platError('failed', { reason: `${id} has not accepted the message: ${outcome.why}.` });
+      throw failedError(`${id} has not accepted the message: ${outcome.why}.`);
     }
     print({ id, outcome: 'accepted' }, `${id} has accepted the message`, json);
   });

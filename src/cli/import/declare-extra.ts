@@ -3,7 +3,7 @@
  * them to the store and, with --infer, to the configuration.
  */
 import { type Declarations, type Dictionary, declare, standardDictionary } from '../../dictionary/index.ts';
-import { PlatError, platError } from '../../errors/index.ts';
+import { PlatError, usageError } from '../../errors/index.ts';
 import { MOST_FIELDS } from '../../replica/copy/schema-drift.ts';
 import type { Store } from '../../store/store.ts';
 import { mustBeWritable, writeDictionary } from '../config.ts';
@@ -73,9 +73,9 @@ function mustHaveNames(refused: Declarable['refused']): void {
   for (const { resource, name, reason } of shown) reportLines(`${resource}.${name}: ${reason}`);
   const more = unnamed.length > shown.length ? `, and ${unnamed.length - shown.length} more` : '';
   const names = shown.map(({ resource, name }) => `${resource}.${name}`).join(', ');
-  throw platError('usage', {
-    reason: `${names}${more} cannot be declared, so nothing is declared or stored: use --map to name the field for each, or --extra-fields ignore to omit them.`,
-  });
+  throw usageError(
+    `${names}${more} cannot be declared, so nothing is declared or stored: use --map to name the field for each, or --extra-fields ignore to omit them.`,
+  );
 }
 
 /** The maximum number of fields that are reported separately for the same reason. */

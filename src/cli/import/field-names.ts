@@ -4,7 +4,7 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { API_NAME, type Dictionary, findNavigation, type Resource } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { isObject } from '../../shared/json.ts';
 import { memoizePerObject } from '../../shared/memoize.ts';
 import { parseUniqueJson } from './record-json.ts';
@@ -23,9 +23,7 @@ export function readFieldMap(given: unknown): FieldMap {
   if (typeof given === 'string') {
     if (statSync(given, { throwIfNoEntry: false })?.isFile() === true) return readMapFile(given);
     if (!given.includes('=')) {
-      throw platError('usage', {
-        reason: `--map ${given}: it is neither a file nor source=Field.`,
-      });
+      throw usageError(`--map ${given}: it is neither a file nor source=Field.`);
     }
     return new Map([pairOf(given, '--map')]);
   }
@@ -39,7 +37,7 @@ function readMapFile(file: string): FieldMap {
       return mapFromObject(parseUniqueJson(text), file);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      throw platError('usage', { reason: `${file} is not valid JSON: ${error.message}.` });
+      throw usageError(`${file} is not valid JSON: ${error.message}.`);
     }
   }
   const lines = text.split(/\r?\n/).map((line, index) => [line.trim(), `${file}:${index + 1}`] as const);
@@ -52,9 +50,7 @@ function readMapFile(file: string): FieldMap {
 
 function mapFromObject(value: unknown, place: string): FieldMap {
   const wrong = (): never => {
-    throw platError('usage', {
-      reason: `${place} is not an object that maps names to fields or null.`,
-    });
+    throw usageError(`${place} is not an object that maps names to fields or null.`);
   };
   if (!isObject(value)) return wrong();
   return new Map(
@@ -70,7 +66,7 @@ function pairOf(text: string, place: string): [string, string | undefined] {
   const at = text.lastIndexOf('=');
   const source = text.slice(0, at).trim();
   if (at < 0 || source === '') {
-    throw platError('usage', { reason: `${place}: ${JSON.stringify(text)} is not source=Field.` });
+    throw usageError(`${place}: ${JSON.stringify(text)} is not source=Field.`);
   }
   const field = text.slice(at + 1).trim();
   return [source, field === '' ? undefined : field];

@@ -1,7 +1,7 @@
 /** Reads the records of a file with their resources, whatever the format of the file is. This module knows nothing about stores. */
 import { setImmediate } from 'node:timers/promises';
 import type { Dictionary, Resource } from '../../dictionary/index.ts';
-import { PlatError, platError } from '../../errors/index.ts';
+import { PlatError, usageError } from '../../errors/index.ts';
 import { filledError } from '../../records/parse-record.ts';
 import { messageOf } from '../../shared/error-code.ts';
 import type { FieldMap } from './field-names.ts';
@@ -116,16 +116,14 @@ function chooseResource(
 ): Resource {
   const ofFile = context === undefined ? undefined : findResource(dictionary, context.name);
   if (asked !== undefined && ofFile !== undefined && ofFile.name !== asked) {
-    throw platError('usage', {
-      reason: `The file says that its records are of ${context?.name}, not ${asked}.`,
-    });
+    throw usageError(`The file says that its records are of ${context?.name}, not ${asked}.`);
   }
   if (ofFile !== undefined) return ofFile;
   // An entity set of another service can have any name; a RESO resource cannot.
-  if (context?.form === 'reso') throw platError('usage', { reason: `There is no resource ${context.name}.` });
+  if (context?.form === 'reso') throw usageError(`There is no resource ${context.name}.`);
   const name = asked ?? 'Property';
   const found = findResource(dictionary, name);
-  if (found === undefined) throw platError('usage', { reason: `There is no resource ${name}.` });
+  if (found === undefined) throw usageError(`There is no resource ${name}.`);
   return found;
 }
 

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { constants, gunzipSync } from 'node:zlib';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { messageOf } from '../../shared/error-code.ts';
 import { isGzip, kindOf, textOfBeginning } from '../../shared/file-kind.ts';
 import { writeError } from '../../store/files/partial-file.ts';
@@ -64,11 +64,10 @@ export const fileSize = (path: string): number | undefined =>
 export function mustBeReadable(file: string, asked: FileFormat | undefined): void {
   if (file === '-') return;
   const found = readingFrom(file, () => statSync(file, { throwIfNoEntry: false }));
-  if (found === undefined) throw platError('usage', { reason: `There is no file ${file}.` });
+  if (found === undefined) throw usageError(`There is no file ${file}.`);
   if (found.isDirectory()) {
     const example = join(file, '*.json');
-    const reason = `${file} is a folder, not a file: name the files in it, such as ${example}.`;
-    throw platError('usage', { reason });
+    throw usageError(`${file} is a folder, not a file: name the files in it, such as ${example}.`);
   }
   if (found.isFile()) mustHoldText(file, formatOf(file, asked), beginningOf(file));
 }
@@ -95,7 +94,7 @@ function readingFrom<T>(file: string, access: () => T): T {
   try {
     return access();
   } catch (cause) {
-    throw platError('usage', { reason: `${file} cannot be read: ${messageOf(cause)}.` }, { cause });
+    throw usageError(`${file} cannot be read: ${messageOf(cause)}.`, { cause });
   }
 }
 
@@ -106,20 +105,20 @@ function readingFrom<T>(file: string, access: () => T): T {
 export function mustHoldText(name: string, form: FileFormat, bytes: Buffer): Buffer {
   const found = kindOf(bytes);
   if (found.kind === 'foreign') {
-    throw platError('usage', { reason: `${name} is ${found.what}; ${found.remedy.replace('FILE', name)}.` });
+    throw usageError(`${name} is ${found.what}; ${found.remedy.replace('FILE', name)}.`);
   }
   if (found.kind === 'sqlite') {
-    throw platError('usage', {
-      reason: `${name} is an SQLite database; if it is a store, "plat export" or "plat copy" with --store ${name} extracts its records.`,
-    });
+    throw usageError(
+      `${name} is an SQLite database; if it is a store, "plat export" or "plat copy" with --store ${name} extracts its records.`,
+    );
   }
   if (form !== 'json' && found.kind === 'json') {
-    throw platError('usage', { reason: `${name} contains JSON, not a table; --format json reads it.` });
+    throw usageError(`${name} contains JSON, not a table; --format json reads it.`);
   }
   if (form === 'json' && found.kind === 'table') {
-    throw platError('usage', {
-      reason: `${name} looks like a table (${found.header}…), not like JSON; use --format csv or --format tsv, or a file name that ends in .csv or .tsv.`,
-    });
+    throw usageError(
+      `${name} looks like a table (${found.header}…), not like JSON; use --format csv or --format tsv, or a file name that ends in .csv or .tsv.`,
+    );
   }
   return textOfBeginning(bytes);
 }

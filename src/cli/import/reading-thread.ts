@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { StoreModel } from '../../compile/model.ts';
-import { platError } from '../../errors/index.ts';
+import { failedError } from '../../errors/index.ts';
 import { workerModuleUrl } from '../../shared/worker-module.ts';
 import { type ReadingOptions, type ReadRecords, readRecordTexts } from './read-records.ts';
 import type { ReadingRequest } from './reading-worker.ts';
@@ -108,7 +108,7 @@ export class ReadingThread implements AsyncDisposable {
     worker.on('message', (sent: SentBytes) => this.#waiting.shift()?.resolve(sent));
     worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))));
     worker.on('exit', (code) => {
-      this.#fail(platError('failed', { reason: `The thread that reads records ended with code ${code}.` }));
+      this.#fail(failedError(`The thread that reads records ended with code ${code}.`));
     });
     return worker;
   }

@@ -5,7 +5,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse/sync';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { BYTE_ORDER_MARK, delimiterOf, separatorLine } from '../../shared/detect-table.ts';
 import { tryParseJson } from '../../shared/json.ts';
 import { ByteWindow } from './byte-window.ts';
@@ -72,8 +72,7 @@ export async function* readRows(
     isFirst = false;
     for (const { row, cells, fault } of splitCells(held, delimiter, titles)) {
       if (columns === undefined) {
-        if (cells === undefined)
-          throw platError('usage', { reason: `${options.file}:${row.line}: ${fault}.` });
+        if (cells === undefined) throw usageError(`${options.file}:${row.line}: ${fault}.`);
         titles.push(...cells.map((cell) => cell.trim()));
         columns = options.columns(titles);
         continue;

@@ -1,6 +1,6 @@
 /** Maps the columns of a table to fields. */
 import { findNavigation, nearestName, type Resource } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { type FieldMap, fieldTitles } from './field-names.ts';
 import type { Column } from './row-reader.ts';
 
@@ -21,7 +21,7 @@ export function columnsOf(
   hasLearned = false,
 ): Column[] {
   const wrong = (reason: string): never => {
-    throw platError('usage', { reason: `${file}: ${reason}` });
+    throw usageError(`${file}: ${reason}`);
   };
   const titles = fieldTitles(resource);
   const keys = new Set([resource.key, ...[...resource.navigations.values()].map(({ local }) => local)]);

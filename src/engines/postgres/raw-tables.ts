@@ -1,4 +1,4 @@
-import { platError } from '../../errors/index.ts';
+import { failedError, usageError } from '../../errors/index.ts';
 import { type RawTables, tablesOn } from '../../store/copy/copy-store.ts';
 import { ChangeLog } from '../../store/rows/change-log.ts';
 import { Counters } from '../../store/rows/counters.ts';
@@ -54,7 +54,7 @@ export async function postgresTables(text: string, partitions?: PartitionField):
       for (const text of OWN_TABLE_STATEMENTS) await session.run(text);
       if (partitions !== undefined && found === 'nothing') await writeMeta(session, { partitions });
       if (partitions !== undefined && (await readSystems(session)) === undefined) {
-        throw platError('usage', { reason: `The copy into ${name} was started without partitions.` });
+        throw usageError(`The copy into ${name} was started without partitions.`);
       }
       await applyTables(session, model);
     },
@@ -86,5 +86,5 @@ async function mustBeOnlyCopy(session: ServerSession, { schema, name }: Postgres
     LOCK_CLASS,
     `copy into ${schema}`,
   ]);
-  if (row?.alone !== true) throw platError('failed', { reason: `Another copy into ${name} is running.` });
+  if (row?.alone !== true) throw failedError(`Another copy into ${name} is running.`);
 }

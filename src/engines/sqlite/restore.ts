@@ -4,7 +4,7 @@
 import { copyFileSync, existsSync } from 'node:fs';
 import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { platError } from '../../errors/index.ts';
+import { failedError } from '../../errors/index.ts';
 import { makePrivateFile } from '../../store/files/private-file.ts';
 import { type FileEngine, type LockedStore, readReplacedStore } from '../../store/files/restore.ts';
 import { connect } from './connection.ts';
@@ -37,7 +37,7 @@ async function lockStoreFile(path: string): Promise<LockedStore> {
     return lockedStore(await readReplacedStore(sessionOn(connection)));
   } catch (error) {
     const reason = `${path} is open in another process: a service, an import or a replication. End it, then restore.`;
-    if (isBusy(error)) throw platError('failed', { reason });
+    if (isBusy(error)) throw failedError(reason);
     if (damageIn(error) === undefined) throw translateError(error, path, 0);
   }
   const remark = 'the previous store cannot be read, so it is not known whether a process had it open';

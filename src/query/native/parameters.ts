@@ -3,7 +3,7 @@
  * nor the grammar of `_filter`.
  */
 import { nearestName } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
+import { malformedError, platError } from '../../errors/index.ts';
 import { mustNotHaveNul } from '../request.ts';
 import { shortened } from './faults.ts';
 import { characterCount } from './parser.ts';
@@ -39,8 +39,7 @@ function decode(text: string, part: string): string {
   try {
     decoded = decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    const reason = `the percent-encoding of ${part} is not valid UTF-8`;
-    throw platError('requestMalformed', { reason }, { target: part });
+    throw malformedError(`the percent-encoding of ${part} is not valid UTF-8`, { target: part });
   }
   mustNotHaveNul(decoded, part);
   return decoded;

@@ -2,7 +2,7 @@
  * The text of one option of a request, errors with a position in it, and the limits on the work that it may cause. The length of
  * the text itself is limited by that of the URL. This module knows neither the grammar nor the dictionary.
  */
-import { type PlatError, platError } from '../../errors/index.ts';
+import { malformedError, type PlatError, platError } from '../../errors/index.ts';
 
 /** The maximum nesting of the text (parentheses, arguments, lambdas) and of the bound tree. */
 export const MAX_DEPTH = 100;
@@ -55,8 +55,7 @@ export function decodePart(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch (cause) {
-    const reason = `the percent-encoding of ${JSON.stringify(shown(text))} is broken`;
-    throw platError('requestMalformed', { reason }, { cause });
+    throw malformedError(`the percent-encoding of ${JSON.stringify(shown(text))} is broken`, { cause });
   }
 }
 

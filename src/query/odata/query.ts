@@ -4,7 +4,7 @@
  */
 import { CUSTOM_FIELDS, customFieldsNavigation, leadsToCustomFields } from '../../dictionary/index.ts';
 import type { Field, Navigation } from '../../dictionary/types.ts';
-import { type PlatError, platError } from '../../errors/index.ts';
+import { malformedError, type PlatError, platError } from '../../errors/index.ts';
 import {
   type CollectionQuery,
   type Computed,
@@ -83,7 +83,7 @@ export function parseQueryOptions(rawQuery: string): RawOptions {
   const aliases = new Map<string, string>();
   const custom: string[] = [];
   if (rawQuery.includes('#')) {
-    throw platError('requestMalformed', { reason: 'the query contains "#", which must be written %23' });
+    throw malformedError('the query contains "#", which must be written %23');
   }
   for (const pair of rawQuery.split('&')) {
     if (pair === '') continue;
@@ -187,7 +187,7 @@ function refuseOthers(raw: RawOptions, allowed: ReadonlySet<SystemOption>, where
       throw platError('notImplemented', { option, what: 'this option' }, target);
     }
     if (!allowed.has(name)) {
-      throw platError('requestMalformed', { reason: `${option} does not apply to ${where}` }, target);
+      throw malformedError(`${option} does not apply to ${where}`, target);
     }
   }
 }

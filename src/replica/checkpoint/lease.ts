@@ -3,7 +3,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { platError } from '../../errors/index.ts';
+import { failedError } from '../../errors/index.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { codeOf } from '../../shared/error-code.ts';
 import { type Lease, LeaseLost } from '../../store/checkpoint/checkpoints.ts';
@@ -66,9 +66,9 @@ export async function acquireSource(
   if (!(await take()) && !(await takeOver())) {
     const other = await checkpoints.leaseHolder(name);
     const seconds = Math.ceil(((other?.expires ?? 0) - clock.now()) / 1000);
-    throw platError('failed', {
-      reason: `${displayName(other?.holder ?? 'Another process')} is replicating ${name} into this store; its lease ends in ${seconds} s unless it is renewed.`,
-    });
+    throw failedError(
+      `${displayName(other?.holder ?? 'Another process')} is replicating ${name} into this store; its lease ends in ${seconds} s unless it is renewed.`,
+    );
   }
   return { name, lease, release: () => checkpoints.releaseLease(name, holder) };
 }

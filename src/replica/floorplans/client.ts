@@ -1,5 +1,5 @@
 /** Requests the records of a floor plan service (specification 4.1). It downloads no images. */
-import { platError } from '../../errors/index.ts';
+import { failedError } from '../../errors/index.ts';
 import { isObject, type JsonObject } from '../../shared/json.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
@@ -62,8 +62,7 @@ export async function* fetchFloorPlans(
   let skip = 0;
   let hasLinks = false;
   for (let url: string | undefined = at(0); url !== undefined; ) {
-    if (visited.has(url))
-      throw platError('failed', { reason: `The service links to the same page twice: ${url}.` });
+    if (visited.has(url)) throw failedError(`The service links to the same page twice: ${url}.`);
     visited.add(url);
     const page: MediaPage = await client.get(url, pageOf).catch(async (error: unknown) => {
       throw visited.size > 1

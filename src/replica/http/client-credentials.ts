@@ -2,7 +2,7 @@
  * Tokens that a server issues by the client credentials grant of OAuth 2.0 (RFC 6749, 4.4). A token is renewed before it expires, and
  * when the source rejects it. The client secret goes to the token endpoint and nowhere else: it is in no message.
  */
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { messageOf } from '../../shared/error-code.ts';
 import { isObject, tryParseJson } from '../../shared/json.ts';
 import type { Listener } from '../events.ts';
@@ -249,7 +249,7 @@ class IssuedTokens implements TokenSource {
 function tokenEndpoint(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // The message does not quote the URL, because it may contain a secret.
-  const wrong = (what: string): Error => platError('usage', { reason: `--token-url ${what}.` });
+  const wrong = (what: string): Error => usageError(`--token-url ${what}.`);
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw wrong('takes the address of a token endpoint');
   if (url.username !== '' || url.password !== '') {

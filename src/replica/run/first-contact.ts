@@ -2,7 +2,7 @@
  * The first contact with a source. If there is no service at the address, suggests the root that the user may have meant.
  * Determines whether the store already has the feed under another name or from another address. This module stores nothing.
  */
-import { type PlatError, platError } from '../../errors/index.ts';
+import { type PlatError, usageError } from '../../errors/index.ts';
 import { isObject, tryParseJson } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
@@ -96,9 +96,7 @@ async function explainMissingRoot(
   const isRoot = (url: string, of: Kind): Promise<boolean> =>
     answers(client, `${url}${ASKED[of]}`, (text) => hasRows(text, of));
   const wrong = (right: string): PlatError =>
-    platError('usage', {
-      reason: `${root.href} is not the root of a service (${failure.status}); ${right}.`,
-    });
+    usageError(`${root.href} is not the root of a service (${failure.status}); ${right}.`);
   const tried = nearRoots(root, kind);
   for (const each of tried) if (await isRoot(each, kind)) return wrong(`--from ${each} is one`);
   const other = kind === 'reso' ? 'native' : 'reso';
@@ -131,9 +129,9 @@ export async function identityToStore(
   if (before === identity) return undefined;
   if (before === undefined) return { identity };
   if (options.force !== true && (await holdsAnything(checkpoint, options))) {
-    throw platError('usage', {
-      reason: `${sourceName(options)} was replicated from ${before}, not from ${identity}. Give the new source another name (--source), or use --force to move the copy to the new address.`,
-    });
+    throw usageError(
+      `${sourceName(options)} was replicated from ${before}, not from ${identity}. Give the new source another name (--source), or use --force to move the copy to the new address.`,
+    );
   }
   // The cursors of the previous address mean nothing here, so everything is read again.
   return { identity, fingerprint: ANOTHER_SOURCE };

@@ -1,5 +1,5 @@
 /** The options of a replication: the source, the store, and how to copy. */
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { DriftPolicy } from '../copy/copy.ts';
 import type { Environment } from '../environment.ts';
@@ -97,15 +97,15 @@ export const PURGE_SHARE = 0.2;
 export function rootOf(from: string): URL {
   const root = URL.canParse(from) ? new URL(from) : undefined;
   if (root === undefined || !/^https?:$/.test(root.protocol)) {
-    throw platError('usage', { reason: `--from takes the http(s) address of a service, not ${from}.` });
+    throw usageError(`--from takes the http(s) address of a service, not ${from}.`);
   }
   // These parts of the URL would be ignored. The message does not quote them, because they may contain secrets.
   const ignored =
     root.search !== '' ? 'a query' : root.username !== '' || root.password !== '' ? 'a user name' : '';
   if (ignored !== '')
-    throw platError('usage', {
-      reason: `--from takes the root of a service without ${ignored}; the token of the source is --token.`,
-    });
+    throw usageError(
+      `--from takes the root of a service without ${ignored}; the token of the source is --token.`,
+    );
   root.hash = '';
   root.pathname = `${root.pathname.replace(/\/+$/, '')}/`;
   return root;
@@ -118,9 +118,7 @@ const NAME = /^[\w.-]{1,100}$/;
 export function sourceName({ source, from }: Pick<ReplicateOptions, 'source' | 'from'>): string {
   const name = source ?? rootOf(from).hostname.replace(/[^\w.-]/g, '');
   if (NAME.test(name)) return name;
-  throw platError('usage', {
-    reason: `A source has a name of letters, digits, "_", "." and "-", not ${name}.`,
-  });
+  throw usageError(`A source has a name of letters, digits, "_", "." and "-", not ${name}.`);
 }
 
 /** The interface, host and path of the source, by which a copy recognizes it. */

@@ -1,6 +1,6 @@
 /** Opens a copy and its source. Checks that the copy belongs to this source, and that its fields and rights are unchanged. */
 import type { Dictionary } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { filledError } from '../../records/parse-record.ts';
 import { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { AcquiredSource } from '../checkpoint/lease.ts';
@@ -80,9 +80,9 @@ export async function replicaName({ store, ...options }: SessionOptions): Promis
   const name = sourceName(options);
   const { settings } = await store.model();
   if (settings.owner === 'replica') return name;
-  throw platError('usage', {
-    reason: `${store.name} is not a replica: it is the authority for its records. Replicate into a separate store.`,
-  });
+  throw usageError(
+    `${store.name} is not a replica: it is the authority for its records. Replicate into a separate store.`,
+  );
 }
 
 /** The options for requests to a source, without a store. */
@@ -121,9 +121,7 @@ async function discover(
   const { windowField, filter, assumeUtc = false, customFields = false } = options;
   const { resources = DEFAULT_RESOURCES } = options;
   if (filter !== undefined && options.interface === 'native') {
-    throw platError('usage', {
-      reason: '--filter is an OData filter, which the native interface does not take.',
-    });
+    throw usageError('--filter is an OData filter, which the native interface does not take.');
   }
   mustBeCopyable(resources, dictionary);
   const root = rootOf(options.from).href;
@@ -142,10 +140,10 @@ async function discover(
 
 /** @throws PlatError `usage`, `resourceFilled` for resources that cannot be copied */
 function mustBeCopyable(resources: readonly string[], dictionary: Dictionary): void {
-  if (resources.length === 0) throw platError('usage', { reason: '--resources names no resource.' });
+  if (resources.length === 0) throw usageError('--resources names no resource.');
   const unknown = resources.find((name) => !dictionary.resources.has(name));
   if (unknown !== undefined) {
-    throw platError('usage', { reason: `The dictionary has no resource ${unknown}.` });
+    throw usageError(`The dictionary has no resource ${unknown}.`);
   }
   for (const name of resources) {
     const resource = dictionary.resources.get(name);
@@ -242,9 +240,9 @@ export async function openCopy(options: SessionOptions, { name, lease }: Acquire
 /** @throws PlatError `usage` for a field that no copied collection has: its windows would silently use another one */
 function mustHaveWindowField({ capabilities: { resources }, windowField }: Source, named?: string): void {
   if (named === undefined || resources.some((name) => windowField(name) === named)) return;
-  throw platError('usage', {
-    reason: `The source has no field ${named} in ${resources.join(', ')}, which --window-field names.`,
-  });
+  throw usageError(
+    `The source has no field ${named} in ${resources.join(', ')}, which --window-field names.`,
+  );
 }
 
 /** @throws PlatError `usage` for a field of `--also-window` that no copied resource has: no window would use it */
@@ -254,9 +252,7 @@ async function mustHaveFields({ feed, settings, store }: Copy): Promise<void> {
   const isUnknown = (name: string) => resources.every((each) => !model.resource(each).fields.has(name));
   const unknown = settings.alsoWindow.find(isUnknown);
   if (unknown === undefined) return;
-  throw platError('usage', {
-    reason: `There is no field ${unknown} in ${resources.join(', ')}, which --also-window names.`,
-  });
+  throw usageError(`There is no field ${unknown} in ${resources.join(', ')}, which --also-window names.`);
 }
 
 /** The same copy after the capabilities of its source have been determined again, because it shows other fields now. */
@@ -325,7 +321,7 @@ export async function querySource<T>(
   const checkpoint = await Checkpoint.open({ store, source: name });
   const known = checkpoint.get('capabilities');
   if (known === undefined) {
-    throw platError('usage', { reason: `${store.name} contains no copy of ${name}.` });
+    throw usageError(`${store.name} contains no copy of ${name}.`);
   }
   const { environment, close } = environmentOf(options.environment);
   const {

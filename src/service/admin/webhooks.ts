@@ -2,7 +2,7 @@
  * The operator's actions on webhooks through the admin port, with the same rules as the command line
  * (webhooks/operations.ts).
  */
-import { platError } from '../../errors/index.ts';
+import { malformedError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import { createWebhook, replayWebhook } from '../../webhooks/operations.ts';
 import { type BodyMembers, requireString } from '../console/json-body.ts';
@@ -26,7 +26,7 @@ export async function newWebhook(store: Store, given: BodyMembers): Promise<Repl
 function textsIn(given: BodyMembers, name: string): string[] {
   const texts = given[name] ?? [];
   if (Array.isArray(texts) && texts.every((each) => typeof each === 'string')) return texts;
-  throw platError('requestMalformed', { reason: `${name} is not a list of strings` });
+  throw malformedError(`${name} is not a list of strings`);
 }
 
 /** @throws PlatError `requestMalformed`; `usage` for an unknown position */

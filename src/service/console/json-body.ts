@@ -1,5 +1,5 @@
 /** Reads JSON bodies of the admin port. It must not know their purpose. */
-import { platError } from '../../errors/index.ts';
+import { malformedError } from '../../errors/index.ts';
 import { isObject, tryParseJson } from '../../shared/json.ts';
 
 /** The members of the object in a body. */
@@ -13,17 +13,16 @@ export type BodyMembers = Readonly<Record<string, unknown>>;
  */
 export function parseBody(body: Buffer, known: readonly string[]): BodyMembers {
   const given = tryParseJson(body.toString());
-  if (!isObject(given)) throw platError('requestMalformed', { reason: 'the body is not a JSON object' });
+  if (!isObject(given)) throw malformedError('the body is not a JSON object');
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return given;
   const name = JSON.stringify(unknown.slice(0, 40));
-  const reason = `the body has an unknown member ${name}; its members are ${known.join(', ')}`;
-  throw platError('requestMalformed', { reason });
+  throw malformedError(`the body has an unknown member ${name}; its members are ${known.join(', ')}`);
 }
 
 /** A member that must be a non-empty string. @throws PlatError `requestMalformed` */
 export function requireString(given: BodyMembers, name: string): string {
   const value = given[name];
   if (typeof value === 'string' && value.trim() !== '') return value.trim();
-  throw platError('requestMalformed', { reason: `the body has no string ${name}` });
+  throw malformedError(`the body has no string ${name}`);
 }

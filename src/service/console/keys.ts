@@ -3,7 +3,7 @@
  * (store/keys/new-key.ts).
  */
 import { KEY_KINDS } from '../../access/index.ts';
-import { platError } from '../../errors/index.ts';
+import { malformedError, platError, usageError } from '../../errors/index.ts';
 import { checkKeyName, createKey, parseExpiry, revokeKey } from '../../store/keys/new-key.ts';
 import type { Store } from '../../store/store.ts';
 import type { AdminContext } from '../admin/admin-route.ts';
@@ -35,13 +35,12 @@ export async function newKey(store: Store, given: BodyMembers): Promise<Reply> {
   }
   const { systems = [], expires } = given;
   if (!Array.isArray(systems) || !systems.every((each) => typeof each === 'string')) {
-    throw platError('requestMalformed', { reason: 'systems is not a list of strings' });
+    throw malformedError('systems is not a list of strings');
   }
   const until = expires === undefined || expires === '' ? undefined : requireString(given, 'expires');
   const expiresAt = parseExpiry(until);
   if (expiresAt !== null && Date.parse(expiresAt) <= (await store.now())) {
-    const reason = `Expires is ${until}, which is in the past: the key would never be valid.`;
-    throw platError('usage', { reason });
+    throw usageError(`Expires is ${until}, which is in the past: the key would never be valid.`);
   }
   const asked = { name, kind, role: requireString(given, 'role'), systems, expiresAt };
   const { key, token } = await createKey(store, asked);

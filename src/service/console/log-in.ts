@@ -3,7 +3,7 @@
  * not know what the console shows.
  */
 import { hashToken } from '../../access/index.ts';
-import { platError } from '../../errors/index.ts';
+import { malformedError } from '../../errors/index.ts';
 import { isObject, tryParseJson } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
 import { authenticate } from '../access/authenticate.ts';
@@ -88,5 +88,5 @@ function secretIn(exchange: Exchange): string | undefined {
 function tokenIn(body: Buffer): string {
   const given = tryParseJson(body.toString());
   if (isObject(given) && typeof given.token === 'string') return given.token;
-  throw platError('requestMalformed', { reason: 'the body is not {"token": "…"}' });
+  throw malformedError('the body is not {"token": "…"}');
 }

@@ -2,7 +2,7 @@
  * The outlines of places that the console's map draws below its points, as GeoJSON (RFC 7946). They are only for display: no query
  * and no record uses them.
  */
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { isObject } from '../../shared/json.ts';
 
 export interface Outlines {
@@ -69,4 +69,4 @@ function listIn<T>(json: unknown, at: string, read: (json: unknown, at: string) 
   throw expected(at, least === 0 ? 'a list' : `a list of at least ${least}`);
 }
 
-const expected = (at: string, what: string) => platError('usage', { reason: `${at} must be ${what}` });
+const expected = (at: string, what: string) => usageError(`${at} must be ${what}`);

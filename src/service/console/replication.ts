@@ -2,7 +2,7 @@
  * Replication as the console shows it: for a replica, the work of its copies; for any store, the keys that walk through
  * it. It must not know how a copy is made: the command that serves the store provides its reports and actions.
  */
-import { platError } from '../../errors/index.ts';
+import { malformedError } from '../../errors/index.ts';
 import { type Exchange, jsonReply, type Reply } from '../exchange.ts';
 import { type BodyMembers, requireString } from './json-body.ts';
 import type { Walks } from './walks.ts';
@@ -67,7 +67,7 @@ export async function quarantine(desk: ReplicaControls | undefined, { query }: E
 export async function retry(desk: ReplicaControls | undefined, given: BodyMembers): Promise<Reply> {
   const source = requireString(given, 'source');
   if ((given.resource === undefined) !== (given.key === undefined)) {
-    throw platError('requestMalformed', { reason: 'resource and key must be given together' });
+    throw malformedError('resource and key must be given together');
   }
   const one = given.key !== undefined && {
     resource: requireString(given, 'resource'),
@@ -81,5 +81,5 @@ function countIn(asked: URLSearchParams, name: string, usual: number): number {
   const text = asked.get(name) ?? '';
   if (text === '') return usual;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw platError('requestMalformed', { reason: `${name} is not a whole number` });
+  throw malformedError(`${name} is not a whole number`);
 }

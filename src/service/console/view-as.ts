@@ -3,7 +3,7 @@
  * lead to the paths of that surface, with the rows and fields of that role or key, and with the operator's own session.
  */
 import type { KeyRecord } from '../../access/index.ts';
-import { platError } from '../../errors/index.ts';
+import { malformedError, platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Exchange, ViewAs } from '../exchange.ts';
 import { PUBLIC_SURFACES, SURFACE } from '../surface.ts';
@@ -27,7 +27,7 @@ function decodedName(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw platError('requestMalformed', { reason: 'its path has an invalid percent-encoding' });
+    throw malformedError('its path has an invalid percent-encoding');
   }
 }
 

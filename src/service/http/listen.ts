@@ -3,7 +3,7 @@
  * host names.
  */
 import { createSecureContext } from 'node:tls';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { PUBLIC_SURFACES, type SurfaceName } from '../surface.ts';
 import type { Dispatch } from './listener.ts';
 
@@ -36,9 +36,7 @@ export function planListeners({ host, adminHost, ports, hosts = {} }: ListenOpti
   };
   const named = PUBLIC_SURFACES.filter((name) => hosts[name] !== undefined);
   if (named.length > 0 && hosts.api === undefined) {
-    throw platError('usage', {
-      reason: 'hosts distinguishes surfaces on the port of api, so it must include api.',
-    });
+    throw usageError('hosts distinguishes surfaces on the port of api, so it must include api.');
   }
   const byHost = new Map(named.map((name) => [(hosts[name] ?? '').toLowerCase(), name]));
   const shared: PlannedListener = {
@@ -60,6 +58,6 @@ export function checkTls(tls: NonNullable<ListenOptions['tls']>): void {
     createSecureContext(tls);
   } catch (cause) {
     const reason = 'The TLS certificate and key cannot be used: they are not in PEM format, or do not match.';
-    throw platError('usage', { reason }, { cause });
+    throw usageError(reason, { cause });
   }
 }

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { type PlatError, platError } from '../../errors/index.ts';
+import { malformedError, type PlatError, platError } from '../../errors/index.ts';
 import type { RequestAccount } from '../access/budget.ts';
 import type { Connection, Connections } from '../access/connections.ts';
 import { type Exchange, hasEvents, type Reply } from '../exchange.ts';
@@ -373,7 +373,7 @@ async function replyTo(
           : undefined;
   return reason === undefined
     ? respond(responder, exchange, isOfSurface)
-    : envelopedError(exchange, platError('requestMalformed', { reason }));
+    : envelopedError(exchange, malformedError(reason));
 }
 
 /** The number of Host headers. @param raw names and values in turn */

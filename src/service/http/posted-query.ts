@@ -4,7 +4,7 @@
  * process can answer it at any time.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { platError } from '../../errors/index.ts';
+import { malformedError, platError } from '../../errors/index.ts';
 import type { Exchange } from '../exchange.ts';
 
 /** The longest URL that the service accepts, in bytes. */
@@ -43,7 +43,7 @@ function textOf(body: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch (cause) {
-    throw platError('requestMalformed', { reason: 'the body is not valid UTF-8' }, { cause });
+    throw malformedError('the body is not valid UTF-8', { cause });
   }
 }
 

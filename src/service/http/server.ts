@@ -14,7 +14,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex, Writable } from 'node:stream';
-import { platError } from '../../errors/index.ts';
+import { failedError } from '../../errors/index.ts';
 import { codeOf } from '../../shared/error-code.ts';
 import { type Queued, queueOf } from '../reply/read-pace.ts';
 import { createServer, ServerResponse } from './node-http.ts';
@@ -152,7 +152,7 @@ function listenError(error: Error): Error {
   const host = 'hostname' in error ? String(error.hostname) : 'address' in error ? String(error.address) : '';
   const reason = REASONS[codeOf(error) ?? ''];
   if (reason === undefined) return error;
-  return platError('failed', { reason: reason(port, host) }, { cause: error });
+  return failedError(reason(port, host), { cause: error });
 }
 
 const REASONS: Readonly<Record<string, (port: string, host: string) => string>> = {

@@ -1,6 +1,6 @@
 /** Responses to requests that Node could not parse. It must not know which paths exist. */
 import type { Duplex } from 'node:stream';
-import { type PlatError, platError } from '../../errors/index.ts';
+import { malformedError, type PlatError, platError } from '../../errors/index.ts';
 import { isNativePath, nativeError, resoError } from '../reply/errors.ts';
 import { type CommonHeaderValues, commonHeaders } from '../reply/send.ts';
 import { ALLOWED, methodNotAllowed } from './methods.ts';
@@ -75,7 +75,7 @@ export function unreadableRequestFrom({ code, rawPacket }: ClientError): Unreada
     return { error: methodNotAllowed(method), path };
   }
   if ((code === 'HPE_INVALID_URL' || code === 'HPE_INVALID_CONSTANT') && isUnencoded) {
-    return { error: platError('requestMalformed', { reason: UNENCODED }), path };
+    return { error: malformedError(UNENCODED), path };
   }
-  return { error: platError('requestMalformed', { reason: 'it is not HTTP/1.1' }), path };
+  return { error: malformedError('it is not HTTP/1.1'), path };
 }

@@ -3,7 +3,7 @@
  * both read this table, and a handler accepts the parameters that its row names.
  */
 import { NATIVE_PARTS, nearestName } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
+import { malformedError, platError } from '../../errors/index.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
 import type { AuthenticatedExchange, Reply } from '../exchange.ts';
 import { account, accounts, accountsOfOffice } from './accounts.ts';
@@ -137,7 +137,7 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw platError('requestMalformed', { reason: 'the percent-encoding of the path is broken' });
+    throw malformedError('the percent-encoding of the path is broken');
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { ResoShape } from '../../compile/read.ts';
 import { keyField } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
+import { malformedError, platError } from '../../errors/index.ts';
 import { parseQueryOptions, type RawOptions } from '../../query/odata/query.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import type { AuthenticatedExchange, Reply } from '../exchange.ts';
@@ -133,8 +133,7 @@ export function refuseOptionsOfEvents({ resource, search, expansions }: Collecti
   if (!resource.fromChanges) return;
   const option = search !== undefined ? '$search' : expansions.length > 0 ? '$expand' : undefined;
   if (option === undefined) return;
-  const reason = `${option} does not apply to ${resource.name}`;
-  throw platError('requestMalformed', { reason }, { target: option });
+  throw malformedError(`${option} does not apply to ${resource.name}`, { target: option });
 }
 
 /** The format in which the records of a query are written. */

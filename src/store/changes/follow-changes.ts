@@ -5,7 +5,7 @@
 import { type FileSigning, plainShape, type RecordQuery } from '../../compile/read.ts';
 import { roleView } from '../../compile/role-view.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
+import { platError, usageError } from '../../errors/index.ts';
 import { SELECT_ALL } from '../../query/request.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { ReadOptions, Store } from '../store.ts';
@@ -130,7 +130,7 @@ function parseSince(since: number | string): FeedPosition | 'end' {
   const position = parsePosition(String(since));
   if (position !== undefined) return position;
   const reason = `${JSON.stringify(since)} is not a position in the sequence of changes: use start, end, a number, or a position that plat returned.`;
-  throw platError('usage', { reason });
+  throw usageError(reason);
 }
 
 /** Records that are read at once; for listings with long remarks, about a megabyte. */

@@ -1,6 +1,6 @@
 /** The repairs of a store, each under the write lock. */
 import type { StoreModel } from '../../compile/model.ts';
-import { platError } from '../../errors/index.ts';
+import { failedError } from '../../errors/index.ts';
 import { chunked } from '../../shared/chunked.ts';
 
 import type { Engine } from '../engine.ts';
@@ -82,7 +82,7 @@ async function rewriteInBatches(
         waiting.unshift(batch);
         break;
       case 'too-long': {
-        if (batch.length < 2) throw platError('failed', { reason: `Rewriting ${batch[0]} takes too long.` });
+        if (batch.length < 2) throw failedError(`Rewriting ${batch[0]} takes too long.`);
         const middle = Math.ceil(batch.length / 2);
         waiting.unshift(batch.slice(0, middle), batch.slice(middle));
         break;

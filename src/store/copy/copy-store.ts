@@ -7,7 +7,7 @@ import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment
 import { insertSearchRows } from '../../compile/layout/search-table.ts';
 import type { StoredKind } from '../../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
-import { type PlatError, platError } from '../../errors/index.ts';
+import { failedError, type PlatError, platError, usageError } from '../../errors/index.ts';
 import type { OnProgress } from '../check/checks.ts';
 import { withTranslatedErrors } from '../explain.ts';
 import type { Session } from '../session.ts';
@@ -87,7 +87,7 @@ async function copyTables(
     await target.finish(model);
     return { tables: tables.length, rows, written, removed, paused };
   }
-  throw platError('failed', { reason: `Data written to ${name} does not stay unchanged.` });
+  throw failedError(`Data written to ${name} does not stay unchanged.`);
 }
 
 const COPY_PAUSE_REASON =
@@ -254,8 +254,7 @@ interface TablesEngine<S extends Session> extends Pick<RawTables, 'name' | 'whol
 }
 
 /** A copy never replaces a store. */
-const storeExistsError = (store: string): PlatError =>
-  platError('usage', { reason: `A store already exists at ${store}.` });
+const storeExistsError = (store: string): PlatError => usageError(`A store already exists at ${store}.`);
 
 /** The tables of a store on an engine. */
 export function tablesOn<S extends Session>(engine: TablesEngine<S>): RawTables {

@@ -4,7 +4,7 @@
  * killed one left. It knows nothing of the content.
  */
 import { chmodSync, closeSync, existsSync, fstatSync, renameSync, rmSync, statSync } from 'node:fs';
-import { isStoreFull, platError } from '../../errors/index.ts';
+import { failedError, isStoreFull, platError, usageError } from '../../errors/index.ts';
 import { processWithoutFile } from './lock-holders.ts';
 import { openPrivateFile } from './private-file.ts';
 
@@ -14,7 +14,7 @@ export const DATABASE_FILE_ENDINGS = ['-wal', '-shm', '-journal'] as const;
 /** Translates the error of a copy into a file. A copy only reads its source, so a full disk is that of the file. */
 export function copyError(error: unknown, file: string): unknown {
   if (!isStoreFull(error)) return error;
-  return platError('failed', { reason: `There is no room left on the disk of ${file}.` }, { cause: error });
+  return failedError(`There is no room left on the disk of ${file}.`, { cause: error });
 }
 
 /**
@@ -24,7 +24,7 @@ export function copyError(error: unknown, file: string): unknown {
 export function writeError(error: unknown, file: string, partial?: string): unknown {
   if (!(error instanceof Error) || !('syscall' in error)) return error;
   if (!('path' in error))
-    return platError('failed', { reason: `${file} cannot be written: ${error.message}.` }, { cause: error });
+    return failedError(`${file} cannot be written: ${error.message}.`, { cause: error });
   if (partial === undefined || error.path !== partial) return error;
   // The result is still an error of the system, whose message is all that a user needs.
   return Object.assign(new Error(error.message.replace(partial, file)), { ...error, path: file });
@@ -61,7 +61,7 @@ export class PartialFile implements Disposable {
    */
   replaceTarget(): void {
     if (!existsSync(this.path) || !this.#isOwn()) {
-      throw platError('failed', { reason: `Another process is writing ${this.#file}.` });
+      throw failedError(`Another process is writing ${this.#file}.`);
     }
     const before = statSync(this.#file, { throwIfNoEntry: false });
     if (before !== undefined) chmodSync(this.path, before.mode & 0o777);
@@ -132,8 +132,7 @@ export function unusedName(path: string, now: number): string {
 export function mustHaveNoLogFiles(path: string): void {
   const found = DATABASE_FILE_ENDINGS.map((end) => `${path}${end}`).find((each) => existsSync(each));
   if (found === undefined) return;
-  const reason = `${found} already exists and would be treated as part of ${path}. Move it away.`;
-  throw platError('usage', { reason });
+  throw usageError(`${found} already exists and would be treated as part of ${path}. Move it away.`);
 }
 
 /** Where a backup comes from, and how it is written and checked. */
@@ -164,6 +163,6 @@ export async function makeBackup(file: string, { source, write, faultOf }: Backu
 }
 
 function mustNotExist(file: string): void {
-  if (existsSync(file)) throw platError('usage', { reason: `${file} already exists.` });
+  if (existsSync(file)) throw usageError(`${file} already exists.`);
   mustHaveNoLogFiles(file);
 }

@@ -21,7 +21,7 @@ import { dirname, resolve } from 'node:path';
 import type { KeyRecord } from '../../access/index.ts';
 import { sql } from '../../compile/fragment.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
-import { PlatError, platError } from '../../errors/index.ts';
+import { failedError, PlatError, usageError } from '../../errors/index.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { codeOf } from '../../shared/error-code.ts';
 import { findFaults, isUsable } from '../check/check-store.ts';
@@ -106,7 +106,7 @@ export async function restore(
 ): Promise<Restored> {
   const path = resolveLinks(named);
   if (existsSync(backup) && existsSync(path) && realpathSync(backup) === realpathSync(path)) {
-    throw platError('usage', { reason: `${backup} is the store itself, not a backup of it.` });
+    throw usageError(`${backup} is the store itself, not a backup of it.`);
   }
   mustNotBeInUse(path);
   const occupied = await engine.lockStore(path);
@@ -160,11 +160,7 @@ function mustBeReadable(backup: string): void {
     accessSync(backup, constants.R_OK);
   } catch (cause) {
     const why = codeOf(cause) ?? String(cause);
-    throw platError(
-      'failed',
-      { reason: `${backup} cannot be read (${why}). Nothing was changed.` },
-      { cause },
-    );
+    throw failedError(`${backup} cannot be read (${why}). Nothing was changed.`, { cause });
   }
 }
 
@@ -172,7 +168,7 @@ function mustBeReadable(backup: string): void {
 function attributeToBackup(error: unknown, partial: string, backup: string): unknown {
   if (!(error instanceof PlatError)) return error;
   const reason = error.message.replaceAll(partial, backup);
-  return platError('failed', { reason: `${reason} Nothing was changed.` }, { cause: error });
+  return failedError(`${reason} Nothing was changed.`, { cause: error });
 }
 
 type CheckedCopy = Pick<Restored, 'epoch' | 'lastStamp' | 'resources'> & {
@@ -201,7 +197,7 @@ async function checkAndBeginEpoch(
     const [first] = faults;
     if (first !== undefined) {
       const more = faults.length > 1 ? ` (and ${faults.length - 1} more; "plat check" lists all)` : '';
-      throw platError('failed', { reason: `${backup} is damaged: ${first}${more}. Nothing was changed.` });
+      throw failedError(`${backup} is damaged: ${first}${more}. Nothing was changed.`);
     }
     const { epoch } = await store.beginEpoch({ notBefore });
     const { lastStamp, resources } = await store.status();

@@ -2,7 +2,7 @@
 import { hashToken, type KeyKind, type KeyRecord, makeKeyId, makeToken } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { canonicalTimestamp, timestampFrom } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import type { Store } from '../store.ts';
 
 interface NewKey {
@@ -32,20 +32,17 @@ const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
  * @throws PlatError `usage` for a name that is blank, is too long or contains control characters
  */
 export function checkKeyName(name: string): string {
-  if (name.trim() === '')
-    throw platError('usage', { reason: 'The name is blank; it must say whose key this is.' });
+  if (name.trim() === '') throw usageError('The name is blank; it must say whose key this is.');
   const characters = [...name];
   const at = characters.findIndex((each) => CONTROL.test(each));
   if (at >= 0) {
     const code = (characters[at]?.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    throw platError('usage', {
-      reason: `The name has a control character (U+${code}) at position ${at + 1}; use letters, digits and signs.`,
-    });
+    throw usageError(
+      `The name has a control character (U+${code}) at position ${at + 1}; use letters, digits and signs.`,
+    );
   }
   if (characters.length <= LONGEST_NAME) return name;
-  throw platError('usage', {
-    reason: `The name has ${characters.length} characters; it may have at most ${LONGEST_NAME}.`,
-  });
+  throw usageError(`The name has ${characters.length} characters; it may have at most ${LONGEST_NAME}.`);
 }
 
 /**
@@ -71,7 +68,7 @@ export async function createKey(
  * @throws PlatError `usage`
  */
 export function mustNotBeBlank(systems: readonly string[], word: string): void {
-  if (systems.some((each) => each.trim() === '')) throw platError('usage', { reason: `A ${word} is blank.` });
+  if (systems.some((each) => each.trim() === '')) throw usageError(`A ${word} is blank.`);
 }
 
 /** A role of the store. @throws PlatError `usage` that lists the roles */
@@ -79,7 +76,7 @@ export function findRole({ rules }: StoreModel, name: string) {
   const role = rules.roles.get(name);
   if (role !== undefined) return role;
   const known = [...rules.roles.keys()].join(', ');
-  throw platError('usage', { reason: `There is no role ${name}; there are ${known}.` });
+  throw usageError(`There is no role ${name}; there are ${known}.`);
 }
 
 /** @throws PlatError `usage` for an unknown role, a blank system, and for a floor plan key without a system */
@@ -91,7 +88,7 @@ export function mustBeValidKey(
   findRole(model, request.role);
   mustNotBeBlank(request.systems, words.system);
   if (request.kind === 'floorplans' && request.systems.length === 0) {
-    throw platError('usage', { reason: `A floorplans key needs at least one ${words.system}.` });
+    throw usageError(`A floorplans key needs at least one ${words.system}.`);
   }
 }
 
@@ -104,8 +101,7 @@ export function parseExpiry(text: string | undefined, { expires } = PLAIN_WORDS)
   if (text === undefined) return null;
   const timestamp = canonicalTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   if (timestamp !== undefined) return timestamp;
-  const reason = `${expires} is ${text}, but takes a date or a timestamp with a zone.`;
-  throw platError('usage', { reason });
+  throw usageError(`${expires} is ${text}, but takes a date or a timestamp with a zone.`);
 }
 
 /** Rejects a key from now on, by the clock with which services validate keys. @returns whether there is such a key */

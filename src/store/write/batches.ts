@@ -1,7 +1,7 @@
 /** Writes and deletes any number of records in transactions of bounded size. This module runs no statement and knows no lock. */
 import type { StoreModel } from '../../compile/model.ts';
 import type { Field } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
+import { failedError } from '../../errors/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import { chunked } from '../../shared/chunked.ts';
@@ -214,7 +214,7 @@ async function runBatches<T>(writer: BatchWriter, current: StoreModel, job: Batc
           break;
         }
         const [only] = batch;
-        if (only === undefined) throw platError('failed', { reason: 'A transaction takes too long.' });
+        if (only === undefined) throw failedError('A transaction takes too long.');
         const long = job.rejectionOf(only, alone / 1000);
         const rejected = [attempt.kind === 'refused' ? { ...long, reason: attempt.reason } : long];
         report = addReports(report, { ...emptyTally(report.stamp), rejected });

@@ -15,7 +15,7 @@ import {
   VALUE_COUNTER_PREFIX,
 } from '../../compile/values-in-use.ts';
 import { dayFrom, type Field } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
+import { usageError } from '../../errors/index.ts';
 import { checkTimeZone } from '../../records/local-time.ts';
 import { extendProfile, type Profile } from '../../records/profile.ts';
 import {
@@ -329,8 +329,6 @@ async function readStoredContent({ rows }: Session): Promise<StoredContent> {
     WHERE rows > 0 AND resource NOT IN ('Field', 'Lookup') AND NOT (resource > ${bind(VALUE_COUNTER_PREFIX)} AND resource < ${bind(VALUE_COUNTER_END)})`);
   return { records: held.length > 0, listings: held.some(({ resource }) => resource === 'Property') };
 }
-
-const usageError = (reason: string) => platError('usage', { reason });
 
 /** What a store contains apart from its published dictionary. */
 interface StoredContent {

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { platError } from '../../../errors/index.ts';
+import { usageError } from '../../../errors/index.ts';
 
 /** The address of a store on a server, parsed from `postgres://…`. */
 export interface PostgresAddress {
@@ -36,17 +36,17 @@ export function parsePostgresAddress(text: string): PostgresAddress {
   const parameters = new URLSearchParams(query);
   const schema = parameters.get('schema') ?? DEFAULT_SCHEMA;
   if (!SCHEMA.test(schema)) {
-    throw usage(`The schema of the store is ${JSON.stringify(schema)}, but takes a name in lower case.`);
+    throw usageError(`The schema of the store is ${JSON.stringify(schema)}, but takes a name in lower case.`);
   }
   const numberOf = (name: string, usual: number, least: number, most: number): number => {
     const number = Number(parameters.get(name) ?? usual);
     if (Number.isInteger(number) && number >= least && number <= most) return number;
-    throw usage(`The ${name} of the store are a number from ${least} to ${most}.`);
+    throw usageError(`The ${name} of the store are a number from ${least} to ${most}.`);
   };
   const connections = numberOf('connections', DEFAULT_CONNECTIONS, 2, 500);
   const processors = numberOf('processors', availableParallelism(), 1, 1024);
   if (!ONE_HOST.test(base) || !(URL.canParse(base) || NO_HOST.test(base))) {
-    throw usage(
+    throw usageError(
       'The address of the store cannot be read: it takes one host, and signs such as / and @ in a password are written %2F and %40.',
     );
   }
@@ -63,5 +63,3 @@ export function parsePostgresAddress(text: string): PostgresAddress {
     name: schema === DEFAULT_SCHEMA ? shown : `${shown}?schema=${schema}`,
   };
 }
-
-const usage = (reason: string) => platError('usage', { reason });

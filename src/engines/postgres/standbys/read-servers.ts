@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { PlatError, platError } from '../../../errors/index.ts';
+import { PlatError, usageError } from '../../../errors/index.ts';
 import type { Lane } from '../../../store/read/lanes.ts';
 import type { ReadStoreState } from '../../../store/store.ts';
 import type { PostgresAddress } from '../connection/address.ts';
@@ -77,7 +77,7 @@ export class ReadServers {
         await this.#look(server);
       } catch (error) {
         const reason = `readStores names ${server.name}, which is not a copy of this store.`;
-        if (error instanceof NoCopy) throw platError('usage', { reason });
+        if (error instanceof NoCopy) throw usageError(reason);
         server.leftOut = performance.now();
       }
     };

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { bind, sql } from '../../../compile/fragment.ts';
 import type { StoreModel } from '../../../compile/model.ts';
-import { platError } from '../../../errors/index.ts';
+import { platError, usageError } from '../../../errors/index.ts';
 import type { StoreSettings } from '../../../records/settings.ts';
 import type { EngineOptions } from '../../../store/engine.ts';
 import { inTransaction } from '../../../store/session.ts';
@@ -46,7 +46,7 @@ export async function requiredPreparation(
   // The partitioning of existing tables cannot change.
   if (options.partitions !== undefined && partitions === undefined) {
     const reason = `${address.name} was created without partitions. Use "plat copy" into another schema to create it with them.`;
-    throw platError('usage', { reason });
+    throw usageError(reason);
   }
   // The functions of a newer version are compatible.
   return layout > LAYOUT_VERSION || functions === functionsVersion(unicode) ? undefined : 'functions';

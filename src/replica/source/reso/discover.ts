@@ -1,6 +1,6 @@
 /** Determines the capabilities of a RESO server from its metadata, and from requests for a few records. */
 import { NAMES_OF_COLLECTIONS, REPLICA_TIMESTAMP } from '../../../dictionary/index.ts';
-import { platError } from '../../../errors/index.ts';
+import { usageError } from '../../../errors/index.ts';
 import { isObject, type JsonObject, LongNumber } from '../../../shared/json.ts';
 import type { SourceClient, SourceResponse } from '../../http/client.ts';
 import {
@@ -64,9 +64,7 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Discov
       : resources.filter((name) => !metadata.entitySets.has(name));
   const missing = lacking.find((name) => !options.mayLack.includes(name));
   if (missing !== undefined) {
-    throw platError('usage', {
-      reason: `The source has no ${missing}: its metadata has no such entity set.`,
-    });
+    throw usageError(`The source has no ${missing}: its metadata has no such entity set.`);
   }
   const known = resources.filter((name) => !lacking.includes(name));
   const first = known.find((name) => name === 'Property') ?? known[0] ?? 'Property';
