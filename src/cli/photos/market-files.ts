@@ -1,7 +1,7 @@
 /**
  * The photos and floor plans of a demo market, drawn on request. A single thread draws them one at a time, so drawing uses at
- * most one processor. Clients take turns, the time counts as search time, and a client that has used up its time is rejected.
- * Results are cached within a limit.
+ * most one processor, and clients take turns. Drawing takes none of the time that a client has for searches: a person who looks
+ * through a market on a slow machine would use it up. Results are cached within a limit.
  */
 import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
@@ -41,12 +41,11 @@ export class Rasterizer {
     const name = `${format} ${width} ${hash('sha256', svg, 'base64url')}`;
     const kept = this.#kept.get(name);
     if (kept !== undefined) return kept;
-    using turn = await this.#queue.acquire(caller?.name ?? '');
+    using _ = await this.#queue.acquire(caller?.name ?? '');
     // Another client may have requested the same drawing in the meantime.
     const made = this.#kept.get(name);
     if (made !== undefined) return made;
-    turn.onRelease((milliseconds) => caller?.spent('searches', milliseconds));
-    caller?.begin('searches');
+    caller?.begin('pages');
     const body = await this.#make(drawing);
     return this.#kept.put(name, body, body.byteLength);
   }
@@ -105,7 +104,7 @@ export class Rasterizer {
 }
 
 /** The files of a market. */
-export function marketFiles(store: Store, rasterizer: Rasterizer): FileSource {
+export function marketFiles(store: Store, rasterizer: Pick<Rasterizer, 'rasterize'>): FileSource {
   return {
     open: async (path, { width, caller }) => {
       const { settings } = await store.model();
