@@ -20,6 +20,10 @@ export function codeOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
+/** The result code of an error of `node:sqlite`, extended by its cause; its last byte is the primary code. 0: it has none. */
+export const sqliteCodeOf = (error: unknown): number =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
+
 /** What the codes of network errors say about a server. */
 export const NETWORK_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'it accepts no connections',

@@ -18,7 +18,6 @@ export interface ConnectionOptions {
   readonly readOnly: boolean;
   /** Milliseconds to wait for the write lock of another process. */
   readonly busyTimeout: number;
-  /** The size of the page cache in megabytes. */
   readonly cacheMegabytes: number;
   /** Absent: one that only this thread sets. */
   readonly deadline?: Deadline;
@@ -28,7 +27,6 @@ export interface ConnectionOptions {
 const STATEMENT_CACHE_BOUNDS = { entries: 400, bytes: 48 * 1024 * 1024 };
 const PREPARED_CHARACTER = 24;
 
-/** One connection of one thread, with its prepared statements. */
 export interface Connection extends Disposable {
   readonly database: DatabaseSync;
   readonly deadline: Deadline;
@@ -89,7 +87,6 @@ export function readRows(
   }
 }
 
-/** SQLite has no booleans. */
 export const toBindable = (value: BoundValue): string | number | null =>
   typeof value === 'boolean' ? Number(value) : value;
 

@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { platError } from '../../errors/index.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { sqliteCodeOf } from '../../shared/error-code.ts';
 import {
   isEmptyFile,
   mustNotBeInUse,
@@ -20,7 +21,6 @@ import { LAYOUT_VERSION, LayoutTooNew, readModel } from '../../store/state/meta.
 import { initializeStore, mustBeStore, type StorePresence } from '../../store/state/new-store.ts';
 import { newEpoch } from '../../store/time/epoch.ts';
 import { connect, READ_PATIENCE } from './connection.ts';
-import { extendedCode } from './errors.ts';
 import { sessionOn, writeSessionOn } from './session.ts';
 import { applyTables, columnsOf, OWN_TABLE_STATEMENTS } from './tables.ts';
 import { LOCK_TIMEOUT, underLock } from './transaction.ts';
@@ -109,13 +109,13 @@ export function takeTurn(path: string): Disposable {
       taken.defer(() => rmSync(name, { force: true }));
       return taken.move();
     } catch (error) {
-      if (!UNLINKED_CODES.has(extendedCode(error)) || performance.now() > end) throw error;
+      if (!UNLINKED_CODES.has(sqliteCodeOf(error)) || performance.now() > end) throw error;
     }
   }
 }
 
 /** SQLITE_READONLY_DBMOVED, and SQLITE_IOERR_FSTAT. */
-const UNLINKED_CODES = new Set<unknown>([1032, 1802]);
+const UNLINKED_CODES: ReadonlySet<number> = new Set([1032, 1802]);
 
 /** Creates a store, unless another process was faster. @returns the result of `makeFile` */
 export async function createStore(

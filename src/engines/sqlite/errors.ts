@@ -1,7 +1,7 @@
 /** What the errors of SQLite mean. */
 import { DEADLINE_MESSAGE, MEMORY_MESSAGE, RANGE_MESSAGE } from '../../compile/functions.ts';
 import { NOT_A_LIST } from '../../records/damage.ts';
-import { codeOf, messageOf } from '../../shared/error-code.ts';
+import { codeOf, messageOf, sqliteCodeOf } from '../../shared/error-code.ts';
 import { damageOf, explainError, type Trouble } from '../../store/explain.ts';
 import { describeWriter } from '../../store/files/lock-holders.ts';
 import { accessError, describeFile } from '../../store/files/store-file.ts';
@@ -50,7 +50,7 @@ const TROUBLES: ReadonlyMap<unknown, Trouble> = new Map([
 ]);
 
 const ofCode = (error: unknown): Trouble | undefined =>
-  TROUBLES.get(extendedCode(error)) ?? TROUBLES.get(resultCode(error));
+  TROUBLES.get(sqliteCodeOf(error)) ?? TROUBLES.get(sqliteCodeOf(error) & 0xff);
 
 /** The damage that an error of SQLite reports; undefined for any other error. */
 export const damageIn = (error: unknown): string | undefined =>
@@ -60,16 +60,6 @@ export const damageIn = (error: unknown): string | undefined =>
     const trouble = messageOf(own) === 'unsupported file format' ? HEADER : ofCode(own);
     return trouble?.kind === 'damaged' ? trouble.reason : undefined;
   });
-
-export function extendedCode(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
-  return typeof error.errcode === 'number' ? error.errcode : undefined;
-}
-
-function resultCode(error: unknown): number | undefined {
-  const code = extendedCode(error);
-  return code === undefined ? undefined : code & 0xff;
-}
 
 /** Explains why SQLite cannot store a record. */
 export const refusalOf = (error: unknown): string | undefined =>
@@ -85,7 +75,7 @@ export const translateError = (error: unknown, store: string, seconds: number): 
 
 function troubleIn(error: unknown, store: string): Trouble | undefined {
   const says = messageOf(error);
-  const code = resultCode(error);
+  const code = sqliteCodeOf(error) & 0xff;
   const meant = MESSAGES.find(([text]) => says.includes(text))?.[1];
   if (meant !== undefined) return meant;
   if (code === NOT_A_DATABASE) return { kind: 'not-ours', reason: describeFile(store) };

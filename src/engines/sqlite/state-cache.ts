@@ -13,10 +13,8 @@ const STATE = metaRows('generation', ...TIMES);
 
 /** The state between two commits. A value read later may be newer than the others; the next check reads it again. */
 interface CachedState {
-  /** The number of the commit. */
   readonly commit: number;
   readonly meta: Pick<Meta, 'generation' | 'newest' | 'settled' | 'epoch' | 'clockReading'>;
-  /** The key with a token hash. */
   readonly key: (tokenHash: string) => KeyRecord | undefined;
 }
 
@@ -35,7 +33,6 @@ export function makeStateReader(connection: Connection): () => CachedState {
 }
 
 function readState(connection: Connection, commit: number): CachedState {
-  /** The keys that exist, by token hash. */
   const keys = new Map<string, KeyRecord>();
   return {
     commit,

@@ -58,7 +58,6 @@ const RETRY_INTERVAL = 5;
 /** How long SQLite itself waits, in milliseconds. Waiting blocks the thread, which has requests to answer. */
 export const LOCK_TIMEOUT = 2;
 
-/** How long a writer waits for the lock, and the clock that measures this. */
 interface Waiting {
   readonly patience?: number | undefined;
   readonly limits?: Pick<WriteLimits, 'elapsed' | 'sleep'> | undefined;

@@ -9,6 +9,7 @@ import { existsSync, renameSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { KeptRange } from '../../compile/read.ts';
+import { sqliteCodeOf } from '../../shared/error-code.ts';
 import { type Changes, containsCommit, FROM_NOW, type Place } from '../../store/changes/change-follower.ts';
 import { makeFolder, makePrivateFile, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
 import { thisMachine } from '../../store/time/store-clock.ts';
@@ -342,9 +343,6 @@ function idOf(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   return found === undefined ? undefined : `${found.dev} ${found.ino}`;
 }
-
-const sqliteCodeOf = (error: unknown): number =>
-  error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
 
 /** Whether another process is using the file, or has just replaced it. */
 const isTransient = (error: unknown): boolean =>

@@ -48,7 +48,7 @@ export type WorkerError =
   | { readonly kind: 'damage'; readonly message: string }
   | { readonly kind: 'record'; readonly record: string }
   | { readonly kind: 'too-large' }
-  | { readonly kind: 'other'; readonly message: string; readonly errcode?: number };
+  | { readonly kind: 'other'; readonly message: string; readonly errcode: number };
 
 export type WorkerReply =
   /** The caches of the thread, reported from time to time. */

@@ -6,7 +6,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import { PlatError } from '../../errors/index.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
 import { cacheSizes } from '../../shared/bounded-cache.ts';
-import { messageOf } from '../../shared/error-code.ts';
+import { messageOf, sqliteCodeOf } from '../../shared/error-code.ts';
 import { checksOn } from '../check/check-store.ts';
 import type { ReadBlock } from '../read/blocks-task.ts';
 import { makeOutbox, type SharedBody } from '../read/page-memory.ts';
@@ -130,7 +130,5 @@ function serializeError(error: unknown): WorkerError {
   if (error instanceof Damage) return { kind: 'damage', message };
   if (error instanceof DamagedRecord) return { kind: 'record', record: error.record };
   if (error instanceof PlatError && error.code === 'answerTooLarge') return { kind: 'too-large' };
-  const errcode =
-    typeof error === 'object' && error !== null && 'errcode' in error ? error.errcode : undefined;
-  return { kind: 'other', message, ...(typeof errcode === 'number' ? { errcode } : {}) };
+  return { kind: 'other', message, errcode: sqliteCodeOf(error) };
 }

@@ -35,7 +35,8 @@ export function FilterText({ view, schema, resource, values, problem, onApply }:
   // An error belongs to the filter that was applied, not to the text that is being typed.
   const fault = text.trim() === view.filter ? problem : undefined;
   const lead = text.length - text.trimStart().length;
-  const mark = fault === undefined ? undefined : markedIn(view.filter, fault);
+  const found = fault === undefined ? undefined : markedIn(view.filter, fault);
+  const mark = found && { from: lead + found.from, to: lead + found.to };
   const put = ({ text: added }: Suggestion) => {
     const now = text.slice(0, from) + added + text.slice(caret);
     setText(now);
@@ -70,15 +71,7 @@ export function FilterText({ view, schema, resource, values, problem, onApply }:
       <label for="filter-editor">Filter text</label>
       <div class="editor">
         <div class="mirror" aria-hidden="true">
-          {mark === undefined ? (
-            text
-          ) : (
-            <>
-              {text.slice(0, lead + mark.from)}
-              <mark>{text.slice(lead + mark.from, lead + mark.to) || ' '}</mark>
-              {text.slice(lead + mark.to)}
-            </>
-          )}{' '}
+          <Marked text={text} mark={mark} />{' '}
         </div>
         <textarea
           id="filter-editor"
@@ -104,36 +97,12 @@ export function FilterText({ view, schema, resource, values, problem, onApply }:
           onBlur={() => setOpen(false)}
         />
       </div>
-      <div
-        id="filter-suggestions"
-        role="listbox"
-        aria-label="Suggestions"
-        hidden={suggestions.length === 0}
-        // Keeps the focus in the editor.
-        onMouseDown={(event) => event.preventDefault()}
-      >
-        {suggestions.map((each, at) => (
-          // biome-ignore lint/a11y: the editor has the focus and its keys choose
-          <div
-            key={each.text}
-            id={`suggestion-${at}`}
-            role="option"
-            aria-selected={at === active}
-            onClick={() => put(each)}
-          >
-            <code>{each.text.trim()}</code> <span class="soft">{each.note}</span>
-          </div>
-        ))}
-      </div>
+      <Suggestions all={suggestions} active={active} put={put} />
       {fault === undefined ? null : (
         <p class="problem" id="filter-fault" role="alert">
           {fault}{' '}
           {mark === undefined ? null : (
-            <button
-              type="button"
-              class="quiet"
-              onClick={() => select(editor.current, lead + mark.from, lead + mark.to)}
-            >
+            <button type="button" class="quiet" onClick={() => select(editor.current, mark.from, mark.to)}>
               Go there
             </button>
           )}
@@ -147,6 +116,53 @@ export function FilterText({ view, schema, resource, values, problem, onApply }:
     </form>
   );
 }
+
+interface MarkedProps {
+  readonly text: string;
+  readonly mark: { readonly from: number; readonly to: number } | undefined;
+}
+
+const Marked = ({ text, mark }: MarkedProps) =>
+  mark === undefined ? (
+    text
+  ) : (
+    <>
+      {text.slice(0, mark.from)}
+      <mark>{text.slice(mark.from, mark.to) || ' '}</mark>
+      {text.slice(mark.to)}
+    </>
+  );
+
+interface SuggestionsProps {
+  readonly all: readonly Suggestion[];
+  /** The index of the one that Enter chooses; -1: none. */
+  readonly active: number;
+  readonly put: (chosen: Suggestion) => void;
+}
+
+const Suggestions = ({ all, active, put }: SuggestionsProps) => (
+  <div
+    id="filter-suggestions"
+    role="listbox"
+    aria-label="Suggestions"
+    hidden={all.length === 0}
+    // Keeps the focus in the editor.
+    onMouseDown={(event) => event.preventDefault()}
+  >
+    {all.map((each, at) => (
+      // biome-ignore lint/a11y: the editor has the focus and its keys choose
+      <div
+        key={each.text}
+        id={`suggestion-${at}`}
+        role="option"
+        aria-selected={at === active}
+        onClick={() => put(each)}
+      >
+        <code>{each.text.trim()}</code> <span class="soft">{each.note}</span>
+      </div>
+    ))}
+  </div>
+);
 
 /** An example of a filter of listings; there is none for other resources. */
 function exampleOf(resource: string): string {
