@@ -5,7 +5,6 @@
 import { type Command, Help, Option } from 'commander';
 import { isRequired } from './options.ts';
 
-/** A command line, and its description. */
 type Example = readonly [line: string, does: string];
 
 /** The examples of each command, by its full name. */

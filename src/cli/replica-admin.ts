@@ -13,7 +13,6 @@ export interface ReplicaAdmin {
   readonly address: string;
   /** Reports why the store could not be opened yet, or could not be created because of its source. */
   reportWaiting(reason: string, isOfSource: boolean): void;
-  /** Reports that the store is open. */
   reportOpened(store: Store): void;
   count(event: ReplicaEvent): void;
   close(): Promise<void>;

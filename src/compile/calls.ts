@@ -108,7 +108,6 @@ export const makeCall =
     }
   };
 
-/** How an engine casts. */
 export interface EngineCasts {
   readonly fromText: (to: ValueType, value: Sql) => Sql;
   readonly fromNull: (to: ValueType, value: Sql) => Sql;

@@ -20,7 +20,6 @@ interface Bound {
   readonly isLinked: boolean;
 }
 
-/** A condition of a filter. */
 interface FilterCondition {
   readonly condition: Sql;
   /** Whether it is evaluated for each row, rather than once by a subquery or an index. */

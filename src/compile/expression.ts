@@ -50,7 +50,6 @@ type FieldAccess =
   | { readonly kind: 'column'; readonly alias: string; readonly column: Sql; readonly shown?: Sql }
   | { readonly kind: 'linked'; readonly link: Sql; readonly target: LinkedTarget };
 
-/** The row that a to-one link leads to. */
 interface LinkedTarget {
   readonly from: Sql;
   readonly key: Sql;

@@ -183,7 +183,6 @@ export interface ListPageRequest {
   readonly files: FileSigning;
 }
 
-/** One record by its key. */
 export interface RecordRequest {
   readonly query: RecordQuery;
   readonly key: string;

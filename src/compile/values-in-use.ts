@@ -64,7 +64,6 @@ interface RowVisibility {
   readonly system: string | null;
 }
 
-/** A row to count. */
 interface CountedRow extends RowVisibility {
   /** @param index of the field among the counted fields */
   readonly read: (field: Field, index: number) => FieldValue | undefined;
@@ -75,7 +74,6 @@ interface CounterSink {
   add(counter: string, visible: number, system: string | null, rows: number): void;
 }
 
-/** A stored row to count. */
 export interface StoredCountedRow extends CountedRow {
   /** The value of a field's column as it is stored. */
   readonly cell: (field: Field) => unknown;
@@ -174,7 +172,6 @@ export const valueCounterName = (lookup: string, value: string): string =>
 
 export const isValueCounter = (counter: string): boolean => counter.startsWith(VALUE_COUNTER_PREFIX);
 
-/** A value of a lookup. */
 export interface LookupValue {
   readonly lookup: string;
   readonly value: string;

@@ -10,7 +10,6 @@ import { type Collection, type Expression, operandsOf } from './tree.ts';
 
 /** Records that a response depends on: those to which a link field leads, at the end of a chain of navigations. */
 export interface Dependency {
-  /** The resource of these records. */
   readonly resource: string;
   readonly via: readonly Navigation[];
   readonly link: Field;

@@ -21,7 +21,6 @@ export interface StoredRow {
   readonly isTorn?: boolean;
 }
 
-/** A record to be stored. */
 export interface RowToPut {
   readonly key: string;
   /** The stored record to replace. */
@@ -95,7 +94,6 @@ export function changedValues<T extends FieldValue>(
   return moved;
 }
 
-/** The tombstone of a deleted record. */
 export interface Tombstone {
   readonly resource: string;
   readonly key: string;

@@ -278,7 +278,6 @@ export async function replicaReport(store: Store, now: number): Promise<ReplicaR
   return { sources };
 }
 
-/** A page of the quarantine, and the number of all entries. */
 interface QuarantinePage {
   readonly entries: readonly Quarantined[];
   readonly total: number;

@@ -158,7 +158,6 @@ async function answerRoute(responder: Responder, exchange: Exchange, begun: Pend
   }
 }
 
-/** Handles a request on the admin port. */
 async function answerAdminPort(
   responder: Responder,
   exchange: Exchange,

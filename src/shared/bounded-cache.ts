@@ -4,7 +4,6 @@
  */
 import { LRUCache } from 'lru-cache';
 
-/** The size of a cache. */
 export interface CacheSize {
   readonly name: string;
   readonly entries: number;

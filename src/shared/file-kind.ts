@@ -84,7 +84,6 @@ export function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   return undefined;
 }
 
-/** The type of a file. */
 type FileKind =
   /** A format that plat does not read, and how to import its content. `FILE` is replaced by the name of the file. */
   | { readonly kind: 'foreign'; readonly what: string; readonly remedy: string }

@@ -6,7 +6,6 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib';
 
-/** A part that was deflated. */
 export interface Deflated {
   readonly bytes: Uint8Array;
   /** The CRC-32 of the uncompressed part. */

@@ -30,7 +30,6 @@ export interface Watchdog {
 /** The watchdog of a connection without a timeout. */
 const NO_WATCHDOG: Watchdog = { setTimeLimit: () => undefined, end: () => undefined };
 
-/** Options of a watchdog. */
 interface WatchdogOptions {
   /** The time limit of a statement in milliseconds; 0: no limit. */
   readonly limit: number;

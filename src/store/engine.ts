@@ -133,7 +133,6 @@ export interface Engine<S extends WriteSession = WriteSession> extends Pick<Mode
   readonly checkOnThread?: ((task: CheckTask) => Promise<CheckResult>) | undefined;
   viewState(model: StoreModel, layout: ResourceLayout): Promise<ViewState>;
   makeView(session: Session, model: StoreModel, layout: ResourceLayout): Promise<void>;
-  /** The columns of the tables of the store. */
   columns(): Promise<ColumnsOf>;
   /** Finds faults in pages, indexes and the like, other than missing tables and columns. */
   fileFaults(model: StoreModel): Promise<readonly FileFault[]>;

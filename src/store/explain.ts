@@ -131,7 +131,6 @@ function translateResult(result: unknown, translate: (error: unknown) => unknown
   return isStream(result) ? translateStream(result, translate) : result;
 }
 
-/** The items of a stream; its errors are translated. */
 async function* translateStream<T>(
   stream: AsyncIterable<T>,
   translate: (error: unknown) => unknown,

@@ -43,7 +43,6 @@ export interface Horizon {
   readonly standsUntil: number;
 }
 
-/** Options of a write. */
 interface WriteOptions {
   /**
    * The span of the past over which the timestamps of the records and of their children are spread evenly, in the order

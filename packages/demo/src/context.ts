@@ -12,7 +12,6 @@ export interface MarketContext {
   readonly offices: number;
 }
 
-/** An originating system of the market. */
 export interface OriginatingSystem {
   readonly id: string;
   readonly name: string;

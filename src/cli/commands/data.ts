@@ -129,7 +129,6 @@ export function defineExport(exporting: Command): void {
   });
 }
 
-/** The declarations of a store, or of one of its resources, as a configuration. */
 async function declarationsOf(store: Store, of: string | undefined): Promise<ConfigFile> {
   const { settings, dictionary } = await store.model();
   const { declarations } = settings;

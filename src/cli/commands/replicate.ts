@@ -211,7 +211,6 @@ function exitOf(result: ReplicateResult, left: number): number {
   return left > 0 ? EXIT.failed : EXIT.done;
 }
 
-/** The number of entries of each resource. */
 function countsOf(quarantined: readonly Quarantined[]): Readonly<Record<string, number>> {
   const groups = Map.groupBy(quarantined, ({ resource }) => resource);
   return Object.fromEntries([...groups].map(([resource, entries]) => [resource, entries.length]));

@@ -90,7 +90,6 @@ interface ImportRun {
   readonly show: () => void;
 }
 
-/** The import of the records of one resource from a file. */
 class Importer {
   readonly report: FileReport;
   readonly #store: Store;
@@ -151,7 +150,6 @@ class Importer {
     };
   }
 
-  /** The number of records that wait for their siblings. */
   get waiting(): number {
     return this.#siblings?.waiting ?? 0;
   }

@@ -55,7 +55,6 @@ export class Siblings {
     this.#atOnce = atOnce;
   }
 
-  /** The number of waiting records. */
   get waiting(): number {
     return this.#waiting;
   }

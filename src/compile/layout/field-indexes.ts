@@ -5,7 +5,6 @@
 import type { SearchIndex } from '../../dictionary/index.ts';
 
 export interface FieldIndex {
-  /** The indexed fields, in order. */
   readonly fields: readonly string[];
   /** Columns whose values an index of a search table also contains, so that a search that names no other column reads no row. */
   readonly covered: readonly string[];

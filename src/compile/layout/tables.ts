@@ -130,7 +130,6 @@ export function outdatedIndexes(
   return [...found].filter((index) => isOurs(index) && !wanted.has(index));
 }
 
-/** The columns of a search table. */
 const searchColumns = ({ fields }: SearchTable): StoredColumns =>
   new Map<string, StoredColumn>([
     ['_id', { kind: 'id', isNeeded: true }],

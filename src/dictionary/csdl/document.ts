@@ -30,7 +30,6 @@ const CONTAINER = 'RESO';
 /** The namespace in which RESO defines the types of lookups. */
 const ENUM_NAMESPACE = `${EDM_NAMESPACE}.enums`;
 
-/** A resource as one key sees it. */
 export interface CsdlResource {
   readonly resource: Resource;
   /** Includes the key. */

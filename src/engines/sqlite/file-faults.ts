@@ -53,7 +53,6 @@ function schemaOf(database: DatabaseSync): Set<string> {
   return new Set(found.map(({ what }) => `there is no ${String(what)}`));
 }
 
-/** Compares the schema with that of a new store. */
 function findMissing(database: DatabaseSync, model: StoreModel): Set<string> {
   using reference = new DatabaseSync(':memory:');
   registerFunctions(reference);

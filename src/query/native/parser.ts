@@ -384,7 +384,6 @@ const single = (value: Value | Broken): RightSide =>
     ? BROKEN
     : { kind: 'values', type: value.type, values: [value], position: value.position };
 
-/** Parses a list from its first member on, or a single value. */
 function parseListFrom(scanner: Scanner, first: Value | Broken): RightSide {
   if (!at(scanner, ',')) return single(first);
   const members: (Value | Broken)[] = [];

@@ -30,7 +30,6 @@ export interface NativeSelection extends Selection {
 /** The selected members of an expansion's records; an expansion without an entry includes all members. */
 export type SelectedMembers = Readonly<Partial<Record<NativeExpansion, readonly string[]>>>;
 
-/** The expansions that a collection offers. */
 export interface OfferedExpansions {
   readonly expansions: readonly NativeExpansion[];
   /** The members of the records of an expansion, if they can be selected. */

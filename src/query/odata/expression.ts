@@ -66,7 +66,6 @@ import {
 
 // The meaning of a node
 
-/** One value. */
 interface OneValue {
   readonly kind: 'value';
   readonly expression: Expression;

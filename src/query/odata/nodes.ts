@@ -83,7 +83,6 @@ export type Node = Start &
     | { readonly kind: 'and' | 'or'; readonly operands: readonly Node[] }
   );
 
-/** The nodes of one kind. */
 export type NodeOf<Kind extends Node['kind']> = Extract<Node, { readonly kind: Kind }>;
 
 export interface OrderNode {
@@ -138,7 +137,6 @@ export interface OptionNodes {
 
 export const NO_OPTIONS: OptionNodes = { aliases: new Map() };
 
-/** One segment of a resource path. */
 export type PathSegment = {
   /** The decoded segment, in case it is a key. */
   readonly text: string;

@@ -788,7 +788,6 @@ type Token = Span &
     | { readonly kind: 'json'; readonly value: string }
   );
 
-/** The current position in a text. */
 interface Scanner {
   readonly source: OptionText;
   /** Everything before this offset has been consumed. */

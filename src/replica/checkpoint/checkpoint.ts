@@ -42,7 +42,6 @@ export interface CopyChange extends Omit<CheckpointChange, 'lease' | 'state' | '
   readonly state?: { readonly [N in keyof Notes]?: Notes[N] };
 }
 
-/** An entry of the quarantine. */
 export interface QuarantinedRecord {
   readonly resource: string;
   readonly key: string;

@@ -12,7 +12,6 @@ import type { Keys, QuarantineEntry } from '../../store/checkpoint/checkpoints.t
 export const RECORD = 'record';
 export const CHILDREN = 'children';
 
-/** Keys that have to be requested from the source, and the reason. */
 export type PendingFetch = Keys & { readonly why: string };
 
 /**

@@ -11,7 +11,6 @@ import { pendingFiles, quarantinedChildren, separateUnstorable } from './pending
 import { entryName, type Subject, storableName } from './quarantine-entry.ts';
 import { type Intake, readPageDeclaringFields } from './read-page.ts';
 
-/** A page that is ready to be stored. */
 export interface ReadyPage {
   readonly records: Intake['records'];
   readonly remove: Intake['remove'];

@@ -11,7 +11,6 @@ import { PageSize } from './page-size.ts';
 
 /** A page, with the number of characters of all responses for it. */
 export interface PageWithChildren extends SourcePage {
-  /** The sub-resources of its listings. */
   readonly children: Pick<SourcePage, 'items' | 'broken'>;
   /** The keys of the listings whose sub-resources were requested. */
   readonly completed: readonly string[];

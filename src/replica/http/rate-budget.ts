@@ -33,7 +33,6 @@ export const budgetName = (identity: string): string =>
 
 const USAGE = 'use';
 
-/** The store of the usage of tokens. */
 export type UsageStore = Pick<Checkpoints, 'state' | 'exchange'>;
 
 /** Keeps the usage of a token until there is a store. */

@@ -49,7 +49,6 @@ export interface ReplicateOptions {
   /** Whether custom fields are requested over the native interface. */
   readonly customFields?: boolean;
   readonly pageSize?: number;
-  /** The field that windows are on. */
   readonly windowField?: string;
   /**
    * Fields with windows of their own in addition to `windowField`, for a source in which a changed photo does not move

@@ -305,7 +305,6 @@ export interface Source {
    */
   readonly discovered: SourceFingerprints;
   shown(): Promise<SourceFingerprints>;
-  /** The window field of a resource. */
   windowField(resource: string): string;
   page(resource: string, walk: Walk, request: PageRequest): Promise<SourcePage>;
   keys(resource: string, request: PageRequest): Promise<KeyPage>;

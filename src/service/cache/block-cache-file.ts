@@ -23,7 +23,6 @@ import {
   type StoredBlock,
 } from './file-tables.ts';
 
-/** The cache file of a store. */
 export interface CacheFileLocation {
   readonly path: string;
   /** What determines the form of records, in addition to the store's own settings. */

@@ -2,7 +2,6 @@
 import { malformedError } from '../../errors/index.ts';
 import { isObject, tryParseJson } from '../../shared/json.ts';
 
-/** The members of the object in a body. */
 export type BodyMembers = Readonly<Record<string, unknown>>;
 
 /**

@@ -14,7 +14,6 @@ interface FrontPath {
   readonly type: string;
 }
 
-/** The path of the documents. */
 export const DOCUMENT_PATH = '/documents/{name}';
 
 export const FRONT_PATHS: readonly FrontPath[] = [

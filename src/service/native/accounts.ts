@@ -28,7 +28,6 @@ import {
   taggedResult,
 } from './native-request.ts';
 
-/** A request, bound to one kind of account. */
 interface BoundAccounts {
   readonly type: UserType;
   readonly names: NativeNames;

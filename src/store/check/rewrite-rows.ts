@@ -289,7 +289,6 @@ function entryOfValueInUse(values: FieldValues, raw: Row): PublishedEntry | unde
   return entryOfValue({ lookup, value, audience: Number(raw._audience) });
 }
 
-/** The parent that the values of a row name. */
 function parentInValues(
   { parent }: Resource,
   values: FieldValues,

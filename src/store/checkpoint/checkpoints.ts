@@ -18,7 +18,6 @@ export interface Quarantined extends QuarantineEntry {
   readonly attempts: number;
 }
 
-/** Keys of one resource. */
 export interface Keys {
   readonly resource: string;
   readonly keys: readonly string[];
@@ -95,7 +94,6 @@ export type JoinableChange = Omit<CheckpointChange, 'remove' | 'lease'>;
 /** The part of a change other than the records. */
 type CheckpointEntries = Omit<CheckpointChange, 'records' | 'remove' | 'lease' | 'ignoresHashes'>;
 
-/** The checkpoints of a replica's sources. */
 export interface Checkpoints {
   /** Names of the sources that this store was replicated from. */
   sources(): Promise<readonly string[]>;

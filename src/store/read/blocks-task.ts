@@ -18,7 +18,6 @@ import { requestStatement, type Steps } from './read-steps.ts';
 /** Records per block: pages are a thirtieth larger than if deflated as a whole; with 16 records, a fifteenth. */
 const RECORDS_PER_BLOCK = 32;
 
-/** A block that was read. */
 export interface ReadBlock extends KeptRange {
   /** The records that were read, joined by commas; absent if there are none, or if their texts are requested. */
   readonly deflated?: Deflated | Promise<Deflated>;

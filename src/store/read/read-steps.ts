@@ -48,7 +48,6 @@ export type FragmentOf = (
   end?: number,
 ) => Buffer | undefined;
 
-/** The result of a statement. */
 export interface StatementResult {
   readonly rows: Iterable<Row>;
   /** Absent if no row has a text. */

@@ -27,7 +27,6 @@ import type { WriteContext } from './write-context.ts';
 
 /** Profiles count from 1. */
 const FIRST_VERSION = 1;
-/** Records whose texts are written at once. */
 const REWRITTEN_AT_ONCE = 1000;
 /**
  * The number of records whose content is in memory at once. A record of a hundred members takes 20 kB while it is read and written;

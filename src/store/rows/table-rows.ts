@@ -10,7 +10,6 @@ import { type RowToPut, valueToStore } from '../../records/rows.ts';
 import type { RecordTexts } from '../session.ts';
 import type { Visibility } from './visibility.ts';
 
-/** A stored row that is replaced or deleted. */
 export interface ReplacedRow extends StoredCountedRow {
   /** Values of columns whose fields are no longer declared. They stay with the row until it is deleted. */
   readonly dormant: readonly BoundValue[];

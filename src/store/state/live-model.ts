@@ -7,13 +7,11 @@ import { keyOf } from '../keys/key-store.ts';
 import { type AssumedLook, LookChanged } from '../store.ts';
 import { NewDay, type OverdueDay } from '../time/new-day.ts';
 
-/** The source of a model. */
 export interface ModelSource {
   /** The clock that sets timestamps, as last known; milliseconds since 1970. */
   now(): number;
   /** Reads the number of changes of the stored model, and the clock. Needs no lock, and waits for no process that has it. */
   ask(): Promise<{ readonly generation: number; readonly moment: number }>;
-  /** Reads the stored model. */
   readModel(): Promise<StoreModel>;
   /** Evaluates visibility by the rules of a new day, unless another process is writing. */
   startDay(): Promise<StoreModel>;

@@ -183,7 +183,6 @@ export const STATE = ['generation', 'day', 'changes', 'takeovers', ...TIMES] as 
 
 export type StoredState = Pick<Meta, Exclude<(typeof STATE)[number], 'clockReading'> | 'newest'>;
 
-/** The current time of a store and its clock. */
 export interface TimeState extends StoredState {
   /** According to the clock that sets timestamps; milliseconds since 1970. */
   readonly moment: number;

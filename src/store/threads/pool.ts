@@ -14,7 +14,6 @@ import { answerTooLargeError, type SharedBody } from '../read/page-memory.ts';
 import type { ReadResult, ReadTask } from '../read/read-task.ts';
 import type { CheckResult, CheckTask } from './check-task.ts';
 
-/** A task of a thread, and its result. */
 type ThreadTask = ReadTask | CheckTask;
 type ThreadResult = ReadResult | CheckResult;
 
@@ -151,7 +150,6 @@ export class ReaderPool {
     return result;
   }
 
-  /** The caches of the threads. */
   caches(): readonly CacheSize[] {
     return this.#threads.flatMap(({ caches }) => caches);
   }

@@ -81,7 +81,6 @@ interface TimestampOptions {
   readonly creates?: boolean;
 }
 
-/** The last timestamp of a resource. */
 interface LastTimestamp {
   /** Microseconds since 1970. */
   readonly last: number;

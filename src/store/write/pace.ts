@@ -41,7 +41,6 @@ export class Pace {
     this.#weight = heaviest;
   }
 
-  /** The current maximum number of records. */
   get records(): number {
     return this.#records;
   }

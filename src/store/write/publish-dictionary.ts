@@ -139,7 +139,6 @@ export const publishedHash = (
   { values, audience }: PublishedEntry,
 ): string => `${hasherOf(model, model.resource(resource), 'authority')(values)}.${audience}`;
 
-/** All entries that a resource must publish. */
 async function* entriesOf(
   transaction: WriteTransaction,
   resource: string,

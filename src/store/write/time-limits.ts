@@ -32,7 +32,6 @@ export const WRITE_LIMITS: WriteLimits = {
   sleep: systemClock.sleep,
 };
 
-/** The limits of one transaction. */
 export interface TransactionLimits {
   /** Milliseconds by which the timestamp is ahead of the clock. */
   readonly ahead: number;

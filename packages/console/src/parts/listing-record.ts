@@ -21,7 +21,6 @@ const PARTS: readonly (readonly [set: string, navigations: readonly string[]])[]
 
 const NAVIGATIONS = new Set(PARTS.flatMap(([, navigations]) => navigations));
 
-/** The service document of an interface. */
 export interface ServiceDocument {
   readonly value: readonly { readonly name: string }[];
 }

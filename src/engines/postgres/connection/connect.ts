@@ -116,7 +116,6 @@ export class StorePool extends Pool {
     });
   }
 
-  /** The number of callers that wait for a connection. */
   get waiting(): number {
     return this.queue.waiting + this.waitingCount;
   }
@@ -186,7 +185,6 @@ const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, 
 ]);
 const asIs = (text: string): unknown => text;
 
-/** The connections with which a process reads from a server. */
 export interface Lanes extends Readonly<Record<Lane, StorePool>> {
   /** The queues for the server's processors; absent for short reads, which do not wait. */
   readonly work: Readonly<Partial<Record<Lane, FairQueue>>>;

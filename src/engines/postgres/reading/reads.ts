@@ -162,7 +162,6 @@ async function runStatement(
   }
 }
 
-/** The result of a read on a snapshot. */
 interface SnapshotResult<T> {
   /** The state of the store in the snapshot. */
   readonly seen: ServerReport;
@@ -171,7 +170,6 @@ interface SnapshotResult<T> {
   readonly result: T;
 }
 
-/** The parameters of a read, and its caller. */
 interface ReadParameters {
   readonly milliseconds: number;
   readonly lane: Lane;

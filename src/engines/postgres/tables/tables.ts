@@ -48,7 +48,6 @@ export async function readColumns(session: Session): Promise<ColumnsOf> {
   return (table) => catalog.get(table);
 }
 
-/** A table as declared on the server. */
 interface ServerTable extends StoredTable {
   /** The statements that create its indexes, by name. */
   readonly created: ReadonlyMap<string, string>;

@@ -54,7 +54,6 @@ const nameOf = (element: JsonObject): string => attribute(element, 'Name') ?? ''
 
 const withoutNamespace = (name: string): string => name.replace(/^.*\./, '');
 
-/** The member type of a collection type. */
 const memberOf = (type: string): string | undefined => /^Collection\((.+)\)$/.exec(type)?.[1];
 
 /** Caches the last parsed text: the metadata of a source is requested repeatedly, and is usually unchanged. */

@@ -10,7 +10,6 @@ import type { WalkPosition } from '../source.ts';
 const SHARED = 50;
 const SHARE = 4;
 
-/** The number of rows before a page. */
 export const rowsBefore = (position: WalkPosition | undefined): number =>
   position === undefined || position.kind === 'token' ? 0 : (position.skip ?? 0);
 

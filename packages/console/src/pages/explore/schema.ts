@@ -14,7 +14,6 @@ export interface FieldInfo {
   readonly kind: Kind;
   /** Whether it has several values. */
   readonly isList: boolean;
-  /** The lookup of its values. */
   readonly lookup?: string;
   /** Its values, if the interface lists them with the field. */
   readonly values?: readonly string[];

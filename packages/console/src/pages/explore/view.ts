@@ -34,7 +34,6 @@ const FIRST: Readonly<Record<InterfaceName, string>> = {
   floorplans: 'Media',
 };
 
-/** A key as `GET /keys` lists it. */
 export interface ListedKey {
   readonly id: string;
   readonly name: string;

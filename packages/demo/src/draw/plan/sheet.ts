@@ -267,7 +267,6 @@ function titleBlock(listing: FieldValues): string {
   ]);
 }
 
-/** A room as it is listed. */
 export interface ListedRoom {
   readonly key: string;
   readonly type: string;
