@@ -49,12 +49,7 @@ export interface TodaysRules {
 }
 
 /** What the compilation of every statement needs. */
-export interface Planner {
-  readonly dialect: Dialect;
-  readonly model: StoreModel;
-  /** See `ContextSource`. */
-  readonly damaged?: DamagedRecords | undefined;
-}
+export type Planner = Pick<ContextSource, 'dialect' | 'model' | 'damaged'>;
 
 /** The planner of a read: its statements do not fail on a list in a record that is known to be damaged. */
 export const plannerOf = (dialect: Dialect, model: StoreModel, damaged: Planner['damaged']): Planner => ({

@@ -48,11 +48,7 @@ export const storedLayouts = ({ dictionary, stores, layout }: StoreModel): Resou
   [...dictionary.resources.keys()].filter(stores).map(layout);
 
 /** The data from which a model is made. */
-export interface ModelSource {
-  readonly generation: number;
-  readonly epoch: string;
-  readonly settings: StoreSettings;
-  readonly profile: Profile;
+export interface ModelSource extends Pick<StoreModel, 'generation' | 'epoch' | 'settings' | 'profile'> {
   /** The `visibilityDay` of the model. */
   readonly day: string;
   /** The `day` of the model; absent: the same day. */

@@ -21,15 +21,10 @@ export interface StoredRow {
   readonly isTorn?: boolean;
 }
 
-export interface RowToPut {
-  readonly key: string;
+export interface RowToPut
+  extends Pick<StoredRow, 'key' | 'parent' | 'parentResource' | 'system' | 'kind' | 'hash'> {
   /** The stored record to replace. */
   readonly stored: StoredRow | undefined;
-  readonly parent: string | null;
-  readonly parentResource: string | null;
-  readonly system: string | null;
-  readonly kind: MediaKind | null;
-  readonly hash: string;
   /** The whole content, including timestamps. */
   readonly values: FieldValues | ListedValues;
   /**

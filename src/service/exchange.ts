@@ -3,7 +3,9 @@ import type { KeyRecord, View } from '../access/index.ts';
 import type { StoreModel } from '../compile/model.ts';
 import type { FileSigning, Page, RecordQuery } from '../compile/read.ts';
 import { timestampFrom } from '../dictionary/index.ts';
+import { malformedError } from '../errors/index.ts';
 import type { DeflatedList } from '../shared/gzip-member.ts';
+import type { WalkStep } from '../store/shared.ts';
 import type { RequestAccount } from './access/budget.ts';
 import type { Basis } from './cache/response-basis.ts';
 import type { ReadBody } from './http/body.ts';
@@ -108,19 +110,19 @@ export interface EventReply extends Reply {
   readonly away?: string;
 }
 
+/** A part of a path without its percent-encoding. @throws PlatError `requestMalformed` */
+export function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw malformedError('the percent-encoding of the path is broken');
+  }
+}
+
 /** Whether a follower's key is valid; unknown while the store is unavailable. */
 export type KeyStatus = 'stands' | 'ended' | 'unknown';
 
 export const hasEvents = (reply: Reply): reply is EventReply => 'events' in reply;
-
-/** A page of a walk over all listings. A complete walk is what a purge of a replica needs (specification 4.4, rule 4). */
-export interface WalkStep {
-  /** Where the page begins: a skip token or an offset; empty at the start. */
-  readonly from: string;
-  /** The positions at which the next page may begin: after the last row's token, or at the next offset. */
-  readonly reached: readonly string[];
-  readonly ended: boolean;
-}
 
 /** A page of a walk through a resource: through its records, its keys only, or a window of time. */
 export interface WalkPage {

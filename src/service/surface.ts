@@ -9,6 +9,8 @@ export type SurfaceName = (typeof SURFACES)[number];
 
 export interface Surface {
   readonly name: SurfaceName;
+  /** For people. */
+  readonly title: string;
   readonly keyKind: KeyKind;
   /** Path of the RESO service root, with slashes on both sides. */
   readonly resoRoot?: string;
@@ -38,9 +40,10 @@ const REGULAR: Paging = {
 const INTERFACES = { resoRoot: '/Reso/OData/', nativeRoot: '/v1/' } as const;
 
 export const SURFACE: Readonly<Record<SurfaceName, Surface>> = {
-  api: { name: 'api', keyKind: 'api', ...INTERFACES, paging: REGULAR },
+  api: { name: 'api', title: 'plat: Listings', keyKind: 'api', ...INTERFACES, paging: REGULAR },
   replication: {
     name: 'replication',
+    title: 'plat: Listings, for replicas',
     keyKind: 'replication',
     ...INTERFACES,
     paging: {
@@ -50,6 +53,9 @@ export const SURFACE: Readonly<Record<SurfaceName, Surface>> = {
       nativeLimit: { most: LARGEST_PAGE, others: 200, default: 10 },
     },
   },
-  floorplans: { name: 'floorplans', keyKind: 'floorplans', resoRoot: '/Reso/', paging: REGULAR },
-  admin: { name: 'admin', keyKind: 'admin', paging: REGULAR },
+  floorplans: {
+    ...{ name: 'floorplans', title: 'plat: Floor plans', keyKind: 'floorplans', resoRoot: '/Reso/' },
+    paging: REGULAR,
+  },
+  admin: { name: 'admin', title: 'plat: Administration', keyKind: 'admin', paging: REGULAR },
 };

@@ -15,7 +15,7 @@ export interface SharedState {
    * Records a page of a key's walk over all listings.
    * @returns `complete` if the page ends a walk that skipped nothing; `unknown` if the preceding page was not recorded
    */
-  noteSweep(key: string, step: SweepStep): Promise<'noted' | 'complete' | 'unknown'>;
+  noteSweep(key: string, step: WalkStep): Promise<'noted' | 'complete' | 'unknown'>;
   /** Stores a list under a name, unless the name already has one. @returns the list that is stored now */
   keepList(name: string, list: KeptList, bounds: ListBounds): Promise<SharedList>;
   /**
@@ -51,10 +51,11 @@ export interface Loan {
   readonly milliseconds: number;
 }
 
-interface SweepStep {
-  /** The key after which the page begins; empty for the first page. */
+/** A page of a walk over all records of a resource. A complete walk is what a purge of a replica needs (specification 4.4, rule 4). */
+export interface WalkStep {
+  /** Where the page begins: a skip token or an offset; empty at the start. */
   readonly from: string;
-  /** The keys after which the next page may begin. */
+  /** The positions at which the next page may begin: after the last row's token, or at the next offset. */
   readonly reached: readonly string[];
   readonly ended: boolean;
 }

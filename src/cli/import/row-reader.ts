@@ -39,11 +39,7 @@ interface Line {
   readonly isUtf8: boolean;
 }
 
-interface Row {
-  readonly line: number;
-  readonly text: string;
-  readonly fault?: string;
-}
+type Row = Pick<RawRecord, 'line' | 'text' | 'fault'>;
 
 /** The largest row in bytes, and the number of rows that are parsed together. */
 const LARGEST = 64 << 20;

@@ -13,11 +13,7 @@ export type Naming = 'shared' | 'reso' | 'native';
  * and the members that are null, each member with a leading comma. Only the first piece, which begins with the record's key, has no
  * leading comma.
  */
-export interface Piece {
-  readonly class: string;
-  readonly naming: Naming;
-  /** Custom fields are members of a RESO record, but a separate list in the native interface. */
-  readonly custom: boolean;
+export interface Piece extends PieceKey {
   readonly first: boolean;
   readonly fields: readonly Field[];
   readonly valuesColumn: string;
@@ -31,6 +27,7 @@ export const containsTimestamps = ({ fields }: Pick<Piece, 'fields'>): boolean =
 interface PieceKey {
   readonly class: string;
   readonly naming: Naming;
+  /** Custom fields are members of a RESO record, but a separate list in the native interface. */
   readonly custom: boolean;
 }
 

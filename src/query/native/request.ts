@@ -11,13 +11,7 @@ import { shortened } from './faults.ts';
 import { bindFilter } from './filter.ts';
 import { customName, type NativeName, type NativeNames } from './names.ts';
 import { type Item, type NativeParameters, type ParameterName, readList } from './parameters.ts';
-import {
-  bindSelection,
-  type NativeExpansion,
-  type NativeSelection,
-  type OfferedExpansions,
-  type SelectedMembers,
-} from './selection.ts';
+import { type BoundSelection, bindSelection, type OfferedExpansions } from './selection.ts';
 
 export const LAST_PAGE = 100_000;
 export const LAST_OFFSET = 2_500_000;
@@ -31,13 +25,10 @@ type PageStart =
   /** Counted from 1. */
   | { readonly kind: 'page'; readonly page: number };
 
-export interface NativeRequest {
+export interface NativeRequest extends BoundSelection {
   readonly filter?: Expression;
   /** Empty: by key. The key also breaks ties. */
   readonly order: readonly OrderTerm[];
-  readonly selection: NativeSelection;
-  readonly expansions: readonly NativeExpansion[];
-  readonly members: SelectedMembers;
   /** `rows`: rows and their counts; `count`: only the counts. */
   readonly pagination: 'none' | 'rows' | 'count';
   /** The number of rows in a page; absent if the whole collection is returned unless the request has a limit. */

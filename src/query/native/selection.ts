@@ -20,7 +20,7 @@ const OTHER_EXPANSIONS = ['CustomFields', 'PrimaryPhoto', 'Supplement'] as const
 export type NativeExpansion = PartExpansion | (typeof OTHER_EXPANSIONS)[number];
 export const LISTING_EXPANSIONS: readonly NativeExpansion[] = [...PART_EXPANSIONS, ...OTHER_EXPANSIONS];
 
-export interface NativeSelection extends Selection {
+interface NativeSelection extends Selection {
   /** Texts that are computed from fields, by the names that the request used. */
   readonly computed: readonly Computed[];
   /** The names in the request, without expansions; empty if all fields are selected. */
@@ -36,7 +36,7 @@ export interface OfferedExpansions {
   readonly membersOf?: (expansion: NativeExpansion) => readonly string[];
 }
 
-interface BoundSelection {
+export interface BoundSelection {
   readonly selection: NativeSelection;
   /** In the order of their first occurrence. */
   readonly expansions: readonly NativeExpansion[];

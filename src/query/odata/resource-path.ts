@@ -20,16 +20,13 @@ interface PathRoot {
   /** The name that the request used. */
   readonly name: string;
   readonly resource: ResourceSchema;
+  /** The key of one record in a collection. */
   readonly key?: KeyValue;
 }
 
 /** One navigation of a path. Every step except the last leads to one record. */
-export interface PathStep {
-  readonly name: string;
+export interface PathStep extends PathRoot {
   readonly navigation: Navigation;
-  readonly resource: ResourceSchema;
-  /** The key of one record in a collection. */
-  readonly key?: KeyValue;
 }
 
 /** The part of a path that has been resolved. All of `root` and `steps` except the last lead to one record each. */

@@ -2,7 +2,7 @@
 import type { StoreModel } from '../../compile/model.ts';
 import { type CustomFieldDeclaration, REPLICA_TIMESTAMP } from '../../dictionary/index.ts';
 import { PlatError } from '../../errors/index.ts';
-import type { ParsedRecord } from '../../records/parsed-record.ts';
+import type { DroppedField, ParsedRecord } from '../../records/parsed-record.ts';
 import { isUnsafeInteger, losesOnlyFraction } from '../../records/value.ts';
 import { LongNumber } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
@@ -19,11 +19,7 @@ export const MOST_FIELDS = 1500;
 const FURTHER = '*';
 
 /** A field that a record has and the dictionary lacks. */
-export interface UnknownField {
-  readonly resource: string;
-  readonly name: string;
-  readonly value: unknown;
-}
+export type UnknownField = Omit<DroppedField, 'why'>;
 
 export const fieldName = ({ resource, name }: { readonly resource: string; readonly name: string }): string =>
   `${resource}.${name}`;

@@ -10,15 +10,10 @@ import {
   RequestFailure,
 } from '../http/failure.ts';
 import { LoopGuard } from '../source/loop-guard.ts';
-import type { PageRequest, SourceKey, WalkPosition } from '../source/source.ts';
+import type { AnyPage, PageRequest, WalkPosition } from '../source/source.ts';
 import type { PageSize } from './page-size.ts';
 
-interface AnyPage {
-  readonly next?: WalkPosition | undefined;
-  readonly keys: readonly SourceKey[];
-  readonly total?: number | undefined;
-  readonly weight: number;
-}
+type WalkedPage = Omit<AnyPage, 'serverTime'>;
 
 /** The number of attempts at a page before a smaller page is requested. */
 const ATTEMPTS = 2;
@@ -32,7 +27,7 @@ export class LostPosition extends RequestFailure {}
  * @throws LostPosition if the source rejects a position that it returned
  * @throws RequestFailure
  */
-export async function* pagesFrom<P extends AnyPage>(
+export async function* pagesFrom<P extends WalkedPage>(
   fetch: (request: PageRequest) => Promise<P>,
   from: WalkPosition | undefined,
   size: PageSize,
@@ -57,7 +52,7 @@ export async function* pagesFrom<P extends AnyPage>(
   }
 }
 
-async function fetchPage<P extends AnyPage>(
+async function fetchPage<P extends WalkedPage>(
   fetch: (request: PageRequest) => Promise<P>,
   position: WalkPosition | undefined,
   size: PageSize,

@@ -44,12 +44,7 @@ interface RequestOptions {
 }
 
 /** The options of a request for a stream, which is a response without an end. */
-interface OpenOptions {
-  readonly headers: Readonly<Record<string, string>>;
-  /** Maximum milliseconds until the headers, and between two chunks of the body. */
-  readonly timeout: number;
-  readonly signal: AbortSignal;
-}
+type OpenOptions = Pick<TransportRequest, 'headers' | 'timeout' | 'signal'>;
 
 /** The bytes of a stream are added to the budget in steps of this size. */
 const COUNTED = 65_536;

@@ -11,13 +11,9 @@ export const LONGEST_WAIT = 24 * 3_600_000;
 const IMAGES: ReadonlySet<MediaKind> = new Set(['photo', 'plan']);
 
 /** Media of one listing whose file is to be fetched. */
-export interface FileJob {
-  readonly mediaKey: string;
-  readonly listingKey: string;
+export interface FileJob extends Pick<MediaFile, 'mediaKey' | 'listingKey' | 'version' | 'failures'> {
   readonly url: string;
-  readonly version: string;
   readonly isImage: boolean;
-  readonly failures: number;
   /** Whether the URL was requested from the source just now, so that no newer one exists. */
   readonly isRenewed: boolean;
 }

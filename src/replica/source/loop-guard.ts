@@ -1,7 +1,7 @@
 /** Detects walks that would not end. This module does not know how pages are requested. */
 import { hash } from 'node:crypto';
 import { RequestFailure } from '../http/failure.ts';
-import type { SourceKey, WalkPosition } from './source.ts';
+import type { AnyPage, WalkPosition } from './source.ts';
 
 /**
  * The set of texts that were seen, stored as 64 bits of their digests: a hundred thousand texts take about 6 MB. The probability
@@ -24,11 +24,7 @@ const TOO_MANY = 3;
 /** Up to this number of records, a walk is not compared with the announced number. */
 const SUSPICIOUS = 10_000;
 
-interface GuardedPage {
-  readonly next?: WalkPosition | undefined;
-  readonly keys: readonly SourceKey[];
-  readonly total?: number | undefined;
-}
+type GuardedPage = Pick<AnyPage, 'next' | 'keys' | 'total'>;
 
 /**
  * Detects a walk that loops, by a link or token that occurs twice, a page that occurs twice even if others were between, a series

@@ -2,7 +2,7 @@
  * A feed of either interface: what the rest of the consumer can request from it, and what it returns. This module knows nothing
  * about HTTP or the copy.
  */
-import type { Resource } from '../../dictionary/index.ts';
+import type { CustomFieldDeclaration, Resource } from '../../dictionary/index.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { flag, kinds, listOf, mapOf, number, object, oneOf, optional, type Shaped, text } from '../shape.ts';
@@ -85,7 +85,7 @@ export interface BrokenItem {
 }
 
 /** What every page contains. */
-interface AnyPage {
+export interface AnyPage {
   /** Keys of all records that have one, in the order of the page. */
   readonly keys: readonly SourceKey[];
   /** Absent: this is the last page. */
@@ -118,14 +118,7 @@ export interface KeyPage extends AnyPage {
 }
 
 /** A field of the source that the dictionary does not have. */
-export interface ForeignField {
-  readonly resource: string;
-  readonly name: string;
-  /** As in the field tables: `string(50)`, `boolean`, … */
-  readonly type: string;
-  readonly group: string;
-  readonly label: string;
-}
+export type ForeignField = Pick<CustomFieldDeclaration, 'resource' | 'name' | 'type' | 'group' | 'label'>;
 
 /** Whether the standard dictionary lacks a field of the source, even if an earlier run has declared it. */
 export function isForeign({ fields, fieldAliases }: Resource, name: string): boolean {

@@ -5,8 +5,7 @@ import { timestampFrom } from '../../dictionary/index.ts';
 import { registerCache, type SizedCache } from '../../shared/bounded-cache.ts';
 import { settlesWithin } from '../../shared/settles-within.ts';
 import { addUse, type KeyStore, type KeyUse, NO_USE } from '../../store/keys/key-store.ts';
-import type { SharedState } from '../../store/shared.ts';
-import type { WalkStep } from '../exchange.ts';
+import type { SharedState, WalkStep } from '../../store/shared.ts';
 
 /** What one request adds to the usage of its key. */
 export interface RequestUse {

@@ -3,7 +3,7 @@
  * response times of each surface, and the usage of each key. It is in memory and begins with the process; `history-keeper.ts`
  * stores it.
  */
-import { type HistoryStep, MINUTE, STEP_MINUTES } from '../../store/history-store.ts';
+import { type HistoryStep, type KeyFigures, MINUTE, STEP_MINUTES } from '../../store/history-store.ts';
 import type { SurfaceName } from '../surface.ts';
 import { TIMES } from './history-day.ts';
 
@@ -30,12 +30,7 @@ interface SurfaceCounts {
   readonly times: number[];
 }
 
-interface KeyCounts {
-  requests: number;
-  rows: number;
-  bytes: number;
-  limited: number;
-}
+type KeyCounts = { -readonly [Name in keyof KeyFigures]: KeyFigures[Name] };
 
 interface Minute {
   /** Minutes since 1970. */

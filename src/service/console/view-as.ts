@@ -3,9 +3,9 @@
  * lead to the paths of that surface, with the rows and fields of that role or key, and with the operator's own session.
  */
 import type { KeyRecord } from '../../access/index.ts';
-import { malformedError, platError } from '../../errors/index.ts';
+import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
-import type { Exchange, ViewAs } from '../exchange.ts';
+import { decodeSegment, type Exchange, type ViewAs } from '../exchange.ts';
 import { PUBLIC_SURFACES, SURFACE } from '../surface.ts';
 
 const PATH = /^\/as\/(role|key)\/([^/]+)\/([a-z]+)(\/.*)$/;
@@ -16,19 +16,10 @@ export function resolveViewAs(exchange: Exchange): Exchange {
   const [, kind, text = '', surface = '', path = ''] = PATH.exec(exchange.path) ?? [];
   const name = PUBLIC_SURFACES.find((each) => each === surface);
   if (name === undefined) return exchange;
-  const who = decodedName(text);
+  const who = decodeSegment(text);
   const as: ViewAs = kind === 'role' ? { kind, role: who } : { kind: 'key', id: who };
   const base = exchange.base + exchange.path.slice(0, exchange.path.length - path.length);
   return { ...exchange, surface: SURFACE[name], base, path, as };
-}
-
-/** @throws PlatError `requestMalformed` */
-function decodedName(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw malformedError('its path has an invalid percent-encoding');
-  }
 }
 
 /**

@@ -47,10 +47,7 @@ export const NO_CONTENT = empty(204, 'The value is null');
 const NOT_MODIFIED = empty(304, 'The client has the current version');
 
 export const headerParameter = (name: string, description: string): Json => ({
-  name,
-  in: 'header',
-  description,
-  schema: STRING_SCHEMA,
+  ...{ name, in: 'header', description, schema: STRING_SCHEMA },
 });
 
 /** The headers of requests, among the components. */
@@ -97,19 +94,12 @@ export function operation({
 }
 
 export const pathParameter = (name: string, schema: Json, description: string): Json => ({
-  name,
-  in: 'path',
-  required: true,
-  description,
-  schema,
+  ...{ name, in: 'path', required: true, description, schema },
 });
 
 /** A text that a query may have. */
 export const queryParameter = (name: string, description: string): Json => ({
-  name,
-  in: 'query',
-  description,
-  schema: STRING_SCHEMA,
+  ...{ name, in: 'query', description, schema: STRING_SCHEMA },
 });
 
 /** The parameters of a path that has their names in braces. */

@@ -76,13 +76,6 @@ function resourcesOf(
 
 const JSON_NAME = 'application/json';
 
-const TITLES: Readonly<Record<Surface['name'], string>> = {
-  api: 'plat: Listings',
-  replication: 'plat: Listings, for replicas',
-  floorplans: 'plat: Floor plans',
-  admin: 'plat: Administration',
-};
-
 function documentOf(surface: Surface, resources: readonly DescribedResource[]): Json {
   const { resoRoot, nativeRoot, name } = surface;
   const listings = resources.find(({ resource }) => resource.name === 'Property');
@@ -96,7 +89,7 @@ function documentOf(surface: Surface, resources: readonly DescribedResource[]): 
   const used = new Set(Object.values(paths).flatMap(tagsOf));
   return {
     info: {
-      title: TITLES[name],
+      title: surface.title,
       version: '1',
       description:
         'A request with a token returns a description of what its key may see. Every path also accepts HEAD and OPTIONS; those of RESO and of the native interface also accept POST with X-HTTP-Method-Override: GET and the parameters in the body, form-encoded. Paths may continue from related records to their own related records.',

@@ -25,13 +25,6 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const NAMES: Readonly<Record<SurfaceName, string>> = {
-  api: 'Listings',
-  replication: 'Listings, for replicas',
-  floorplans: 'Floor plans',
-  admin: 'Administration',
-};
-
 /** Example requests for each surface (path and query), which work with a token. */
 const QUESTIONS: Readonly<Record<SurfaceName, readonly string[]>> = {
   api: ['/Reso/OData/Property?$top=2', '/v1/listings?_limit=2', '/Reso/OData/$metadata'],
@@ -65,7 +58,6 @@ const createKeyCommand = ({ keyKind }: Surface): string =>
   `plat key create --store STORE --name "Name of its owner" --kind ${keyKind}${keyKind === 'floorplans' ? ' --system SYSTEM' : ''}`;
 
 export function greeting({ base, surface }: Pick<Exchange, 'base' | 'surface'>): Reply {
-  const name = `plat: ${NAMES[surface.name]}`;
   const roots = rootsOf(surface, base);
   const curls = QUESTIONS[surface.name].map(
     (question) => `curl -H "Authorization: Bearer $TOKEN" ${quoted(base + question)}`,
@@ -77,12 +69,12 @@ export function greeting({ base, surface }: Pick<Exchange, 'base' | 'surface'>):
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(name)}</title>
+<title>${escaped(surface.title)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
-<h1>${escaped(name)}</h1>
+<h1>${escaped(surface.title)}</h1>
 ${roots === '' ? '' : `<h2>Service roots</h2>\n<dl>\n${roots}\n</dl>`}
 ${surface.name === 'admin' ? `<p>${link(`${base}${CONSOLE_ROOT}/`, 'Open the console')}, which shows the content and the health of the service.</p>` : ''}
 <h2>Token</h2>

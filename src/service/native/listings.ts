@@ -13,6 +13,7 @@ import { type NativeNames, resourceNames } from '../../query/native/names.ts';
 import type { NativeRequest } from '../../query/native/request.ts';
 import { LISTING_EXPANSIONS, type NativeExpansion } from '../../query/native/selection.ts';
 import { readSkipToken, skipTokenOf } from '../../query/skip-token.ts';
+import type { WalkStep } from '../../store/shared.ts';
 import { basisOfRecord } from '../cache/response-basis.ts';
 import {
   acceptsGzip,
@@ -21,7 +22,6 @@ import {
   recordsOf,
   signingFor,
   type WalkPage,
-  type WalkStep,
   walkStep,
 } from '../exchange.ts';
 import { indexHeaders, type PageAnswer, readPage } from '../paging/read-page.ts';

@@ -3,9 +3,9 @@
  * both read this table, and a handler accepts the parameters that its row names.
  */
 import { NATIVE_PARTS, nearestName } from '../../dictionary/index.ts';
-import { malformedError, platError } from '../../errors/index.ts';
+import { platError } from '../../errors/index.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
-import type { AuthenticatedExchange, Reply } from '../exchange.ts';
+import { type AuthenticatedExchange, decodeSegment, type Reply } from '../exchange.ts';
 import { account, accounts, accountsOfOffice } from './accounts.ts';
 import { listing, listings } from './listings.ts';
 import {
@@ -132,14 +132,6 @@ export async function answerNative(asked: AuthenticatedExchange, path: string): 
 const COLLECTIONS: ReadonlySet<string> = new Set(
   NATIVE_ROUTES.map(({ path }) => path.split('/', 1)[0] ?? ''),
 );
-
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw malformedError('the percent-encoding of the path is broken');
-  }
-}
 
 /** The values of the placeholders of a route; undefined if the path does not match. */
 function match(names: readonly string[], segments: readonly string[]): [string, string] | undefined {

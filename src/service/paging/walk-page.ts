@@ -1,6 +1,7 @@
 /** The walk or window that a page belongs to, for the console. It must not know which interface the page is from. */
 import type { Expression } from '../../query/tree.ts';
-import type { WalkPage, WalkStep } from '../exchange.ts';
+import type { WalkStep } from '../../store/shared.ts';
+import type { WalkPage } from '../exchange.ts';
 import { windowOf, windowText } from './window.ts';
 
 interface PageInKeyOrder {

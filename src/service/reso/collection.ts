@@ -6,6 +6,7 @@ import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import { checkRelated } from '../../query/related-records.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import { positionText } from '../../store/changes/change-feed.ts';
+import type { WalkStep } from '../../store/shared.ts';
 import {
   acceptsGzip,
   queryContext,
@@ -13,7 +14,6 @@ import {
   recordsOf,
   signingFor,
   type WalkPage,
-  type WalkStep,
   walkStep,
 } from '../exchange.ts';
 import {

@@ -1,17 +1,11 @@
 /** Creates the keys of a store, for the command line and for the console. It must not know which of them calls it. */
-import { hashToken, type KeyKind, type KeyRecord, makeKeyId, makeToken } from '../../access/index.ts';
+import { hashToken, type KeyRecord, makeKeyId, makeToken } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { canonicalTimestamp, timestampFrom } from '../../dictionary/index.ts';
 import { usageError } from '../../errors/index.ts';
 import type { Store } from '../store.ts';
 
-interface NewKey {
-  readonly name: string;
-  readonly kind: KeyKind;
-  readonly role: string;
-  readonly systems: readonly string[];
-  readonly expiresAt: string | null;
-}
+type NewKey = Pick<KeyRecord, 'name' | 'kind' | 'role' | 'systems' | 'expiresAt'>;
 
 /** The names of the parts of a key where a person enters them: `--system` on a command line, `system` in a form. */
 export interface KeyWords {

@@ -4,8 +4,8 @@ import { after, describe, it, test } from 'node:test';
 import { pino } from 'pino';
 import { hashToken } from '../../../src/access/index.ts';
 import { UsageRecorder } from '../../../src/service/access/usage.ts';
-import type { WalkStep } from '../../../src/service/exchange.ts';
 import type { KeyUse } from '../../../src/store/keys/key-store.ts';
+import type { WalkStep } from '../../../src/store/shared.ts';
 import { listing } from '../../support/builders.ts';
 import { type Answer, type AskOptions, startTestService } from '../../support/service.ts';
 
