@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { backup as backupDatabase } from 'node:sqlite';
 import { plannerOf } from '../../compile/context.ts';
 import { render } from '../../compile/fragment.ts';
+import { storedLayouts } from '../../compile/model.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { clockTrustOf, type Engine, type EngineOptions } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
@@ -11,13 +12,21 @@ import { makeQueuedDeflate } from '../../store/read/blocks-task.ts';
 import { isSent, type Lane } from '../../store/read/lanes.ts';
 import { ownMemory } from '../../store/read/page-memory.ts';
 import { makeReadContextFactory } from '../../store/read/read-task.ts';
-import { LAYOUT_VERSION, metaUpdate, readMeta, readTimeState } from '../../store/state/meta.ts';
+import type { Session } from '../../store/session.ts';
+import { LAYOUT_VERSION, metaUpdate, readMeta, readModel, readTimeState } from '../../store/state/meta.ts';
 import type { Store } from '../../store/store.ts';
 import { type HorizonSource, horizonOf } from '../../store/time/horizon.ts';
 import { storeClock } from '../../store/time/store-clock.ts';
 import { BodyValidator } from '../../store/whole/validate-body.ts';
 import { backupFile } from './backup.ts';
-import { bindings, type ConnectionOptions, connect, READ_PATIENCE, registerFileUrl } from './connection.ts';
+import {
+  bindings,
+  type Connection,
+  type ConnectionOptions,
+  connect,
+  READ_PATIENCE,
+  registerFileUrl,
+} from './connection.ts';
 import { createStore, idWithoutLog, inspectStore, migrateStore } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
 import { damageIn, isMissing, refusalOf, translateError } from './errors.ts';
@@ -27,6 +36,7 @@ import { makeStateReader } from './state-cache.ts';
 import { applyTables, recreateView } from './tables.ts';
 import { readerPool, runTask } from './tasks.ts';
 import { LOCK_TIMEOUT, tryLock, underLock } from './transaction.ts';
+import { addMarks, lacksMarks } from './word-index.ts';
 
 export interface SqliteStoreOptions extends EngineOptions {
   readonly path: string;
@@ -59,6 +69,22 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     return await openOn(await sqliteEngine(file, clock, { ...options, ...clockTrustOf(options) }));
   } catch (error) {
     throw translateError(error, path, 0);
+  }
+}
+
+/**
+ * Adds the marks that the index of words of an earlier version lacks, unless another process writes: then a later opening does. A file
+ * in which this is not possible can still be read, and whoever writes to it next reports why.
+ */
+async function markWords({ database }: Connection, session: Session): Promise<void> {
+  try {
+    if (!lacksMarks(database)) return;
+    const layouts = storedLayouts(await readModel(session));
+    tryLock(database, () => {
+      for (const layout of layouts) addMarks(database, layout);
+    });
+  } catch {
+    // The index finds the same without marks.
   }
 }
 
@@ -116,6 +142,7 @@ async function sqliteEngine(
   const { secret } = await readMeta(reading, 'secret');
   for (const connection of [write, main]) registerFileUrl(connection.database, secret);
   file.recordIdentity();
+  await markWords(write, reading);
   const session = writeSessionOn(write);
   const bodies = new BodyValidator();
   const makeContext = makeReadContextFactory(makeQueuedDeflate(), bodies);

@@ -15,6 +15,22 @@ const IS_MARKED = `r._id % ${MARKED_IDS} = 0`;
 
 const tableOf = (layout: ResourceLayout): string => `${layout.columnsTable}_words`;
 
+/** Selects the ids of the records whose mark an index lacks, since an earlier version of plat wrote their words. */
+const unmarkedIds = (index: string): string => `WITH RECURSIVE
+    marked(id) AS (SELECT 0 UNION ALL SELECT id + ${MARKED_IDS} FROM marked WHERE id < (SELECT max(id) FROM "${index}_docsize"))
+  SELECT id FROM marked JOIN "${index}_docsize" USING (id)
+  WHERE id NOT IN (SELECT rowid FROM "${index}" WHERE "${index}" MATCH '"${MARK}"')`;
+
+const hasUnmarked = (database: DatabaseSync, index: string): boolean =>
+  database.prepare(unmarkedIds(index)).get() !== undefined;
+
+/** Whether an index of words lacks marks. This takes milliseconds, since every opening of a store asks it. */
+export const lacksMarks = (database: DatabaseSync): boolean =>
+  database
+    .prepare("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE % USING fts5(words%'")
+    .all()
+    .some(({ name }) => hasUnmarked(database, String(name)));
+
 /**
  * Creates the index with the words of the stored records if it does not exist, marks one of an earlier version, and creates the trigger
  * that removes the words of a deleted record. (A table that is recreated loses the trigger.)
@@ -27,12 +43,16 @@ export function ensureWordIndex(database: DatabaseSync, layout: ResourceLayout):
       `CREATE VIRTUAL TABLE "${index}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii')`,
     );
     fill(database, layout, 'TRUE');
-  } else if (
-    database.prepare(`SELECT 1 FROM "${index}" WHERE "${index}" MATCH ?`).get(`"${MARK}"`) === undefined
-  )
-    fill(database, layout, IS_MARKED);
+  } else addMarks(database, layout);
   database.exec(`CREATE TRIGGER IF NOT EXISTS "${index}_gone" AFTER DELETE ON "${layout.textsTable}"
     BEGIN DELETE FROM "${index}" WHERE rowid = old._id; END`);
+}
+
+/** Adds the marks that an existing index lacks. */
+export function addMarks(database: DatabaseSync, layout: ResourceLayout): void {
+  const index = tableOf(layout);
+  if (isIndexed(layout) && hasUnmarked(database, index))
+    fill(database, layout, `r._id IN (${unmarkedIds(index)})`);
 }
 
 /** Indexes records one by one, since what a statement passes to a function stays in memory until it returns a row. */

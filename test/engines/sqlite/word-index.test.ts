@@ -7,8 +7,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { render } from '../../../src/compile/fragment.ts';
 import { MARK, MARKED_IDS } from '../../../src/compile/search.ts';
-import { connect } from '../../../src/engines/sqlite/connection.ts';
+import { type Connection, connect } from '../../../src/engines/sqlite/connection.ts';
 import { sqliteDialect } from '../../../src/engines/sqlite/dialect.ts';
+import { openSqliteStore } from '../../../src/engines/sqlite/store.ts';
 import { idsWithWords, rebuildWordIndex } from '../../../src/engines/sqlite/word-index.ts';
 import { findFaults } from '../../../src/store/check/check-store.ts';
 import { listing } from '../../support/builders.ts';
@@ -91,19 +92,62 @@ test('FTS5 returns at the latest after as many records as lie between two marks;
   assert.deepEqual(await Array.fromAsync(findFaults(world.store)), []);
 });
 
+const marksIn = ({ database }: Connection): unknown[] =>
+  database
+    .prepare('SELECT rowid FROM property_records_words WHERE property_records_words MATCH ?')
+    .all(`"${MARK}"`)
+    .map(({ rowid }) => rowid);
+
+/** Replaces words as an earlier version wrote them. */
+const unmark = ({ database }: Connection, condition: string): void =>
+  database.exec(`INSERT OR REPLACE INTO property_records_words (rowid, words)
+    SELECT _id, concat(_key, ' ', "PublicRemarks") FROM property_records WHERE ${condition}`);
+
 test('an index from before the marks gets them with the next change of the settings, and finds the same before', async () => {
   const world = await worldOfBadTexts();
   using connection = writer(world);
-  const marks = (): unknown =>
-    connection.database
-      .prepare('SELECT count(*) AS n FROM property_records_words WHERE property_records_words MATCH ?')
-      .get(`"${MARK}"`)?.n;
-  connection.database.exec(`INSERT OR REPLACE INTO property_records_words (rowid, words)
-    SELECT _id, concat(_key, ' ', "PublicRemarks") FROM property_records WHERE _id % ${MARKED_IDS} = 0`);
-  assert.equal(marks(), 0);
+  // One of the records has been written since.
+  unmark(connection, `_id = ${MARKED_IDS}`);
+  assert.deepEqual(marksIn(connection), [2 * MARKED_IDS]);
   assert.equal(await found(world, PHRASE), [...MATCHING].toSorted().join());
   await world.store.configure((settings) => ({ ...settings, timeZone: 'America/Chicago' }));
-  assert.equal(marks(), 2);
+  assert.deepEqual(marksIn(connection), [MARKED_IDS, 2 * MARKED_IDS]);
   assert.equal(await found(world, PHRASE), [...MATCHING].toSorted().join());
   assert.deepEqual(await Array.fromAsync(findFaults(world.store)), []);
+});
+
+test('an index from before the marks gets them when the store is opened, unless another process writes; readers do not wait', async () => {
+  const world = await worldOfBadTexts();
+  const { name: path } = world.store;
+  using connection = writer(world);
+  unmark(connection, `_id % ${MARKED_IDS} = 0`);
+  const open = async (): Promise<unknown[]> => {
+    const store = await openSqliteStore({ path });
+    await store.close();
+    return marksIn(connection);
+  };
+  connection.database.exec('BEGIN IMMEDIATE');
+  assert.deepEqual(await open(), []);
+  assert.equal(await found(world, PHRASE), [...MATCHING].toSorted().join());
+  connection.database.exec('COMMIT');
+  const commit = () => connection.database.prepare('PRAGMA data_version').get()?.data_version;
+  const before = commit();
+  assert.deepEqual(await open(), [MARKED_IDS, 2 * MARKED_IDS]);
+  const marked = commit();
+  assert.notEqual(marked, before);
+  assert.deepEqual(await open(), [MARKED_IDS, 2 * MARKED_IDS]);
+  assert.equal(commit(), marked, 'nothing is written again');
+  assert.deepEqual(await Array.fromAsync(findFaults(world.store)), []);
+});
+
+test('a store whose index of words is damaged can be opened, and a check reports it', async () => {
+  const world = await worldOfBadTexts();
+  const { name: path } = world.store;
+  using connection = writer(world);
+  connection.database.enableDefensive(false);
+  connection.database.exec('DELETE FROM property_records_words_data');
+  await world.store.close();
+  const store = await openSqliteStore({ path });
+  after(() => store.close());
+  assert.notDeepEqual(await Array.fromAsync(findFaults(store)), []);
 });
