@@ -357,24 +357,24 @@ export function matchingRows(
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
   useSearchTable(context, layout, 'r');
   const order = orderOf(context, query, 'r');
-  const conditions = [
-    ...(onlyVisible ? visibleRows(context, layout, 'r') : []),
-    ...parentConditions(context, query, 'r'),
-  ];
   const { filter, search, after } = query;
-  if (after !== undefined) {
-    const ranges = order.after(after.values, after.key);
-    conditions.push(sql`(${join(ranges, ' OR ')})`);
-  }
   const filters = filter === undefined ? [] : compileFilter(context, layout, filter, query.order);
   const perRow = filters.filter(({ isPerRow }) => isPerRow).map(({ condition }) => condition);
   if (search !== undefined) perRow.push(...searchConditions(context, query.view, layout, search));
   const { kept } = planner.dialect;
   const calling = kept === undefined ? [] : perRow.filter(kept.by);
+  // The role sees most rows, so what the filter compares excludes more of them.
+  const conditions = filters.map(({ condition }) => condition).filter((each) => !calling.includes(each));
+  const compared = new Set(conditions);
   conditions.push(
-    ...filters.map(({ condition }) => condition).filter((each) => !perRow.includes(each)),
-    ...perRow,
+    ...(onlyVisible ? visibleRows(context, layout, 'r') : []),
+    ...parentConditions(context, query, 'r'),
   );
+  if (after !== undefined) {
+    const ranges = order.after(after.values, after.key);
+    conditions.push(sql`(${join(ranges, ' OR ')})`);
+  }
+  conditions.push(...perRow.filter((each) => !compared.has(each)));
   const tables = (): RecordTables => {
     const found = recordTables(context, layout, 'r');
     return ids === undefined ? found : restrictToIds(planner.dialect, found, ids);

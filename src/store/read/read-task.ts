@@ -156,31 +156,35 @@ function* scanIds(statement: PlannedStatement, isSent: boolean): Steps<Uint32Arr
 
 const [ZERO, NINE, COMMA, SEMICOLON] = [0x30, 0x39, 0x2c, 0x3b];
 
+/** The number of digits that every 32-bit integer has room for. */
+const SHORT = 9;
+
 /**
  * Parses the ids in the row of their statement (`planIds`). Operators' commands skip a number that plat never writes.
  * @throws DamagedRecord for such a number in a list whose pages are sent
  */
-function parseIds(row: Row | undefined, isSent: boolean): Uint32Array {
-  // Parsing bytes takes half the time of parsing characters.
-  const text = Buffer.from(String(row?.ids ?? row?.groups ?? ''));
-  const areGroups = typeof row?.groups === 'string';
+function parseIds({ ids: list, groups }: Row = {}, isSent: boolean): Uint32Array {
+  const found = list ?? groups ?? '';
+  if (found === '') return new Uint32Array(0);
+  // Parsing bytes takes half the time of parsing characters, and 32-bit integers a third of that of other numbers.
+  const text = Buffer.from(`${String(found)};`);
   // The shortest id takes a digit and a separator.
-  const ids = new Uint32Array(text.length > 0 ? (text.length + 1) >> 1 : 0);
-  let [count, group, begin, id] = [0, 0, 0, 0];
-  for (let at = 0; text.length > 0 && at <= text.length; at++) {
-    const code = text[at] ?? SEMICOLON;
-    if (code >= ZERO && code <= NINE) id = id * 10 + code - ZERO;
-    else if (code !== COMMA && code !== SEMICOLON) id = Number.NaN;
-    else {
-      if (id < 2 ** 32 && at > begin) ids[count++] = id;
-      else if (isSent)
-        throw new DamagedRecord(`The record with the number ${Number(text.toString('utf8', begin, at))}`);
-      begin = at + 1;
-      id = 0;
-      if (code === COMMA || !areGroups) continue;
-      ids.subarray(group, count).reverse();
-      group = count;
+  const ids = new Uint32Array(text.length >> 1);
+  let [count, group] = [0, 0];
+  for (let at = 0; at < text.length; at++) {
+    const begin = at;
+    let [id, code] = [0, text[at] ?? SEMICOLON];
+    for (; code >= ZERO && code <= NINE; code = text[++at] ?? SEMICOLON) id = (id * 10 + code - ZERO) | 0;
+    if (at === begin || at - begin > SHORT || (code !== COMMA && code !== SEMICOLON)) {
+      while (code !== COMMA && code !== SEMICOLON) code = text[++at] ?? SEMICOLON;
+      const number = text.toString('latin1', begin, at);
+      id = /^\d+$/.test(number) ? Number(number) : Number.NaN;
+      if (isSent && !(id < 2 ** 32)) throw new DamagedRecord(`The record with the number ${Number(number)}`);
     }
+    if (id < 2 ** 32) ids[count++] = id;
+    if (code === COMMA || groups === undefined) continue;
+    if (count > group + 1) ids.subarray(group, count).reverse();
+    group = count;
   }
   return ids.slice(0, count);
 }
