@@ -66,7 +66,7 @@ const FILLS: Readonly<Record<TextKind, { readonly kinds: readonly TextKind[]; re
  * The part of their room up to which blocks are added at the first request of their records. The rest is for records that are
  * requested again, so that walks that nobody repeats leave room for them.
  */
-const ONCE = 3 / 4;
+const ONCE = 7 / 8;
 /** The maximum number of bytes of bodies that wait to be written. Texts of further bodies are not kept. */
 const MOST_WAITING = 24 * 1024 * 1024;
 /** The number of bytes that are written in one call: for smaller and for larger pieces, Linux allocates memory more slowly. */

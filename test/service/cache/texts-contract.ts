@@ -196,7 +196,7 @@ export function textsContract(engine: Engine): void {
   });
 
   test(
-    `${engine.name}: once texts fill three quarters of their room, pages are read from the store at their first request, and written at the second`,
+    `${engine.name}: once texts fill seven eighths of their room, pages are read from the store at their first request, and written at the second`,
     { skip: !canBeFound },
     async (t) => {
       if (isLeftToSqlite(engine, t)) return;
@@ -205,8 +205,17 @@ export function textsContract(engine: Engine): void {
       await first.walk('smallest');
       const { size } = fstatSync(descriptorOf(t, `${path}-text`));
       await first.close();
-      // Three quarters of three quarters of this limit have room for all texts: three of four pages fill 87 % of it.
-      const { walk, walkUntilKept } = await serve({ megabytes: (1.1 * size) / 0.75 / 0.75 / 1024 / 1024 });
+      const roomFor = (bytes: number) => ({ megabytes: bytes / 0.75 / 0.75 / 1024 / 1024 });
+      const roomy = await serve(roomFor(1.11 * size));
+      assert.deepEqual(
+        await roomy.walk('smallest'),
+        { records: LISTINGS, pages: 0 },
+        'three pages fill 86 %',
+      );
+      assert.deepEqual(await roomy.walk('smallest'), { records: 0, pages: 0 });
+      await roomy.close();
+      // Three of four pages fill 91 % of the room.
+      const { walk, walkUntilKept } = await serve(roomFor(1.05 * size));
       assert.deepEqual(await walk('smallest'), { records: 3 * 64, pages: 1 });
       assert.deepEqual(await walk('smallest'), { records: LISTINGS - 3 * 64, pages: 0 });
       assert.equal(await walkUntilKept('smallest'), 0);
