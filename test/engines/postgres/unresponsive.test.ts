@@ -270,6 +270,25 @@ test('time limits of a role or a database do not apply to plat, which has its ow
   assert.deepEqual(found, [Object.fromEntries(names.map((each) => [each, '0']))]);
 });
 
+test('the statement of a process that has died is ended by the server, and frees what it holds', async (t) => {
+  const address = await database(t);
+  await using pool = new StorePool(parsePostgresAddress(address));
+  const client = await pool.connect();
+  const statement = client.query('SELECT pg_advisory_lock(77), pg_sleep(3600)');
+  await using other = new StorePool(parsePostgresAddress(address));
+  await withSession(other, async ({ rows }) => {
+    const isHeld = async (): Promise<boolean> =>
+      (await rows("SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 77 AND granted")).length > 0;
+    while (!(await isHeld()));
+    // The system closes the connections of a process that dies.
+    client.connection.stream.destroy();
+    await assert.rejects(statement);
+    client.release(true);
+    // A server that did not notice would hold it for an hour.
+    await rows('SELECT pg_advisory_lock(77)');
+  });
+});
+
 test('a connection that is ended between two statements: its user learns why', async (t) => {
   const address = await database(t);
   await using pool = new StorePool(parsePostgresAddress(address));

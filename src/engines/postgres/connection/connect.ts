@@ -58,6 +58,18 @@ const CONNECT_RETRY_INTERVAL = 50;
 const NO_LIMITS =
   '-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0';
 
+/**
+ * Lets the server probe the host of a connection as well, so that it notices within a minute that the host is gone. Platforms without
+ * these settings ignore them.
+ */
+const SERVER_KEEP_ALIVE = '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3';
+
+/**
+ * Lets the server look every second during a statement whether the connection has been closed, and end the statement then: that of a
+ * process that has died would run for its whole time limit. A server on Windows cannot do this, and would refuse the setting.
+ */
+const WATCH_CONNECTION = `SELECT set_config('client_connection_check_interval', '1s', false) WHERE version() !~* 'windows|mingw|visual'`;
+
 /** Why each connection was lost between two statements: the next one reports only that it cannot be sent. */
 export const losses = new WeakMap<PoolClient, Error>();
 
@@ -94,7 +106,7 @@ export class StorePool extends Pool {
       // plat's statements are wide and short: JIT compilation would take longer than running them. Parallel query is off, so that a
       // statement occupies one processor, which corresponds to a turn in the queue.
       // Time limits of the role or the database would end long work of plat, which has its own.
-      options: `-c jit=off -c max_parallel_workers_per_gather=0 ${NO_LIMITS} ${address.options} -c search_path=${address.schema},pg_catalog -c extra_float_digits=1`,
+      options: `-c jit=off -c max_parallel_workers_per_gather=0 ${NO_LIMITS} ${SERVER_KEEP_ALIVE} ${address.options} -c search_path=${address.schema},pg_catalog -c extra_float_digits=1`,
       types: { getTypeParser: (type: number) => PARSERS.get(type) ?? asIs },
     });
     this.limit = statement;
@@ -113,6 +125,8 @@ export class StorePool extends Pool {
       client.once('error', (error) => losses.set(client, error));
       client.on('error', () => undefined);
       watchRows(client);
+      // A connection on which this fails has failed, as its user learns.
+      Promise.try(() => client.query(WATCH_CONNECTION)).catch(() => undefined);
     });
   }
 
