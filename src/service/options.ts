@@ -105,7 +105,7 @@ export const SERVICE_DEFAULTS = {
   pace: { bytesPerSecond: 8192, seconds: 30 },
   events: { beat: 10_000, look: 2000, trust: 1000 },
   keptPages: { megabytes: 64 },
-  filterIndex: { minutes: 10, megabytes: 32 },
+  filterIndex: { minutes: 10, megabytes: 64 },
   streams: { perKey: 100 },
   querySeconds: 30,
   fileHours: 24,

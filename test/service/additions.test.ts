@@ -150,14 +150,14 @@ describe('an addition is rows in at most two files', () => {
       { ListingKey: '1', SunroomYN: true },
     ]);
     assert.deepEqual(await native('listings?_filter=SunroomYN Eq true&_select=SunroomYN'), [
-      { Id: '1', StandardFields: { ListingKey: '1', SunroomYN: true } },
+      { Id: '1', StandardFields: { SunroomYN: true } },
     ]);
   });
 
   it('shows a new role only its rows', async () => {
     assert.deepEqual(await reso('Property?$select=ListingKey', town), [{ ListingKey: '1' }]);
     assert.deepEqual(await native('listings?_select=City', town), [
-      { Id: '1', StandardFields: { ListingKey: '1', City: 'Fargo' } },
+      { Id: '1', StandardFields: { City: 'Fargo' } },
     ]);
   });
 
@@ -166,7 +166,7 @@ describe('an addition is rows in at most two files', () => {
     assert.deepEqual(await native('listings/1/certificates'), [certificate]);
     assert.deepEqual(await native('listings/1/certificates/C1'), [certificate]);
     assert.deepEqual(await native('listings/1?_select=City&_expand=Certificates'), [
-      { Id: '1', StandardFields: { ListingKey: '1', City: 'Fargo', Certificates: [certificate] } },
+      { Id: '1', StandardFields: { City: 'Fargo', Certificates: [certificate] } },
     ]);
     assert.deepEqual(
       await reso('Property?$select=ListingKey&$expand=Certificate($select=GreenVerificationRating)&$top=1'),

@@ -24,8 +24,10 @@ const MASK = '"********"';
 
 /** The JSON text of a listing in the native interface. */
 export function nativeListingText(source: TextSource, shape: NativeListingShape): Sql {
-  const members = isWhole(shape) ? wholeMembers(source) : selected(source, shape);
   const parts = shape.expansions.flatMap((expansion) => partMember(source, shape, expansion));
+  const members = isWhole(shape)
+    ? [...wholeMembers(source), ...joined(parts, ',')]
+    : joined([...selected(source, shape), ...parts]);
   const custom = customFields(source, shape);
   const end = `,"LastCachedTimestamp":null,"DisplayCompliance":{"View":"${shape.display}"}}`;
   const head = column(source.texts, 'native_head');
@@ -35,39 +37,47 @@ export function nativeListingText(source: TextSource, shape: NativeListingShape)
     ...markDamagedLinks(context, layout, alias, isWhole(shape) ? undefined : shape.selection.fields),
   ];
   const begin = [...marks, constantText('{'), head, constantText(',"StandardFields":{')];
-  return concat([...begin, ...members, ...parts, constantText('}'), ...custom, constantText(end)]);
+  return concat([...begin, ...members, constantText('}'), ...custom, constantText(end)]);
 }
+
+/** A member of an object: its name, with what begins its value, and the texts that follow. */
+interface Member {
+  readonly begin: string;
+  readonly rest: readonly Sql[];
+}
+
+/** @param before what precedes the first member */
+const joined = (members: readonly Member[], before = ''): Sql[] =>
+  members.flatMap(({ begin, rest }, index) => [
+    constantText(`${index === 0 ? before : ','}${begin}`),
+    ...rest,
+  ]);
 
 const wholeMembers = (source: TextSource): readonly Sql[] =>
   cachedMembers(source, 'native', () => [
     ...piecesText(source, { naming: 'native', custom: false, omitNulls: false }),
     ...linkedMembers(source, false),
-    ...masks(source.view.hiddenOf(source.layout.resource)),
+    ...joined(masks(source.view.hiddenOf(source.layout.resource)), ','),
   ]);
 
-function masks(hidden: readonly Field[]): Sql[] {
-  const text = hidden
+function masks(hidden: readonly Field[]): Member[] {
+  const begin = hidden
     .filter((field) => field.custom === undefined)
-    .map((field) => `,${label(field.nativeName)}${MASK}`)
-    .join('');
-  return text === '' ? [] : [constantText(text)];
+    .map((field) => `${label(field.nativeName)}${MASK}`)
+    .join(',');
+  return begin === '' ? [] : [{ begin, rest: [] }];
 }
 
-/** Members from typed columns. ListingKey, which is always returned, comes first. */
-function selected({ context, layout, files, alias }: TextSource, shape: NativeListingShape): Sql[] {
+/** The named members and no others; the key of a listing is its Id as well. */
+function selected({ context, files, alias }: TextSource, shape: NativeListingShape): Member[] {
   const { fields, hidden } = shape.selection;
-  const key = layout.resource.fields.get(layout.resource.key);
-  const given = [...(key === undefined || fields.includes(key) ? [] : [key]), ...fields].filter(
-    (field) => field.custom === undefined,
-  );
-  const members = given.flatMap((field, index) => {
-    const name = constantText(`${index === 0 ? '' : ','}${label(field.nativeName)}`);
-    return [name, jsonOf(context, field, { files, alias })];
-  });
-  const computed = (shape.computed ?? []).flatMap(({ name, expression }) => {
-    const text = context.dialect.computed(typeOf(expression), compileValue(context, expression));
-    return [constantText(`,${label(name)}`), text];
-  });
+  const members = fields
+    .filter((field) => field.custom === undefined)
+    .map((field) => ({ begin: label(field.nativeName), rest: [jsonOf(context, field, { files, alias })] }));
+  const computed = (shape.computed ?? []).map(({ name, expression }) => ({
+    begin: label(name),
+    rest: [context.dialect.computed(typeOf(expression), compileValue(context, expression))],
+  }));
   return [...members, ...computed, ...masks(hidden)];
 }
 
@@ -75,25 +85,25 @@ function selected({ context, layout, files, alias }: TextSource, shape: NativeLi
  * The list of a sub-resource inside StandardFields. The primary photo is one of the photos if the photos are
  * expanded, too.
  */
-function partMember(source: TextSource, shape: NativeListingShape, expansion: NativeExpansion): Sql[] {
+function partMember(source: TextSource, shape: NativeListingShape, expansion: NativeExpansion): Member[] {
   if (expansion === 'CustomFields') return [];
   if (expansion === 'Supplement') return supplement(source);
   if (expansion === 'PrimaryPhoto' && shape.expansions.includes('Photos')) return [];
   const shown = expansion === 'PrimaryPhoto' ? 'Photos' : expansion;
   const list = partList(source, expansion, shape.members?.[expansion]);
-  return [constantText(`,"${shown}":[`), list, constantText(']')];
+  return [{ begin: `"${shown}":[`, rest: [list, constantText(']')] }];
 }
 
 /** A further text of a listing, which an operator may declare under this name. The dictionary does not have it. */
 const SUPPLEMENT = 'Supplement';
 
-function supplement({ context, view, layout, files, alias }: TextSource): Sql[] {
+function supplement({ context, view, layout, files, alias }: TextSource): Member[] {
   const field = layout.resource.fields.get(SUPPLEMENT);
   const text = (): Sql => {
     if (field === undefined) return constantText('null');
     return view.role.seesField(field) ? jsonOf(context, field, { files, alias }) : constantText(MASK);
   };
-  return [constantText(`,${label(SUPPLEMENT)}`), text()];
+  return [{ begin: label(SUPPLEMENT), rest: [text()] }];
 }
 
 /**

@@ -53,7 +53,7 @@ const UNKNOWN: NativeName = { kind: 'unknown' };
 /** The notation of a custom field. */
 export const customName = (group: string, label: string): string => `"${group}"."${label}"`;
 
-const ALWAYS = ['ResourceUri', 'LastCachedTimestamp', 'DisplayCompliance'] as const;
+const ALWAYS = ['Id', 'ResourceUri', 'LastCachedTimestamp', 'DisplayCompliance'] as const;
 
 /**
  * The names of a dictionary resource. Some names differ from those of the dictionary: `Id` is the key, as in responses; `Location`

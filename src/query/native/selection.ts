@@ -87,7 +87,9 @@ function selectName(name: string, names: NativeNames, chosen: SelectionDraft): b
   const found = resolveName(name, names);
   switch (found.kind) {
     case 'field':
-      chosen.fields.add(withRequestedName(found.field, found.givenAs));
+      if (names.always?.includes(name) !== true) {
+        chosen.fields.add(withRequestedName(found.field, found.givenAs));
+      }
       break;
     case 'computed':
       chosen.computed.push({ name, expression: found.expression });

@@ -43,14 +43,14 @@ const api = nativeAsker(service, 'api', await service.key('api', { role: 'idx' }
 describe('the envelope', () => {
   it('of a success has Success, Results and SkipToken, in this order', async () => {
     const { text, headers } = await api.get('listings?_limit=1&_select=ListPrice');
-    const expected = `{"D":{"Success":true,"Results":[{"Id":"${FIRST}","ResourceUri":"/v1/listings/${FIRST}","StandardFields":{"ListingKey":"${FIRST}","ListPrice":100000},"LastCachedTimestamp":null,"DisplayCompliance":{"View":"Summary"}}],"SkipToken":"${FIRST}"}}`;
+    const expected = `{"D":{"Success":true,"Results":[{"Id":"${FIRST}","ResourceUri":"/v1/listings/${FIRST}","StandardFields":{"ListPrice":100000},"LastCachedTimestamp":null,"DisplayCompliance":{"View":"Summary"}}],"SkipToken":"${FIRST}"}}`;
     assert.equal(text, expected);
     assert.equal(headers['content-type'], 'application/json; charset=utf-8');
   });
 
   it('of one record has the view Detail and no token', async () => {
     const { text } = await api.get(`listings/${FIRST}?_select=ListPrice`);
-    const expected = `{"D":{"Success":true,"Results":[{"Id":"${FIRST}","ResourceUri":"/v1/listings/${FIRST}","StandardFields":{"ListingKey":"${FIRST}","ListPrice":100000},"LastCachedTimestamp":null,"DisplayCompliance":{"View":"Detail"}}]}}`;
+    const expected = `{"D":{"Success":true,"Results":[{"Id":"${FIRST}","ResourceUri":"/v1/listings/${FIRST}","StandardFields":{"ListPrice":100000},"LastCachedTimestamp":null,"DisplayCompliance":{"View":"Detail"}}]}}`;
     assert.equal(text, expected);
   });
 
@@ -179,7 +179,6 @@ describe('a listing', () => {
 
   it('masks a selected field that the role may not see', async () => {
     assert.deepEqual(await api.fields(`listings/${FIRST}?_select=PrivateRemarks,City`), {
-      ListingKey: FIRST,
       City: 'Fargo',
       PrivateRemarks: '********',
     });
@@ -232,11 +231,13 @@ describe('a listing', () => {
     const [snow, cost] = ['"Winter"."Snow Removal"', '"Winter"."Heating Cost"'];
     const { rows } = await api.page(`listings?_select=City, ${cost},${snow}&_skiptoken=${FIRST}&_limit=1`);
     const [row] = rows;
-    assert.deepEqual(row?.StandardFields, { ListingKey: SECOND, City: 'Moorhead' });
+    assert.deepEqual(row?.StandardFields, { City: 'Moorhead' });
     assert.deepEqual(row?.CustomFields, [
       { Main: [{ Winter: [{ 'Snow Removal': 'City' }, { 'Heating Cost': '********' }] }], Details: [] },
     ]);
-    assert.deepEqual((await all.one(`listings/${SECOND}?_select="Lake Living"."Water Uses"`)).CustomFields, [
+    const only = await all.one(`listings/${SECOND}?_select="Lake Living"."Water Uses"`);
+    assert.deepEqual(only.StandardFields, {});
+    assert.deepEqual(only.CustomFields, [
       { Main: [], Details: [{ 'Lake Living': [{ 'Water Uses': ['No Wake'] }] }] },
     ]);
     assert.deepEqual(await api.fault('listings?_select="Winter"."Snow Remova"'), [
@@ -258,7 +259,7 @@ describe('a listing', () => {
     const [P1, P2, F1] = Array.isArray(fields.Photos) ? fields.Photos : [];
     assert.deepEqual([P1, P2], [photo('P1', null), photo('P2', 'The kitchen')]);
     assert.deepEqual(Object.keys(F1), ['Id', 'ResourceUri', 'Uri300', 'Caption']);
-    assert.deepEqual(Object.keys(fields), ['ListingKey', 'Photos', 'Rooms', 'Videos']);
+    assert.deepEqual(Object.keys(fields), ['Photos', 'Rooms', 'Videos']);
     assert.deepEqual(fields.Videos, [
       { Id: 'V1', ResourceUri: `/v1/listings/${FIRST}/videos/V1`, Type: 'branded' },
     ]);
@@ -289,7 +290,7 @@ describe('a listing', () => {
     assert.ok(Array.isArray(primary.Photos));
     assert.deepEqual(
       [primary.Photos.map(({ Id, Primary }) => [Id, Primary]), primary.Supplement, Object.keys(primary)],
-      [[['P1', true]], null, ['ListingKey', 'City', 'Photos', 'Supplement']],
+      [[['P1', true]], null, ['City', 'Photos', 'Supplement']],
     );
   });
 
@@ -297,7 +298,6 @@ describe('a listing', () => {
     const select =
       'BedsTotal,BathsTotal,MlsId,ListAgentName,UnparsedFirstLineAddress,DisplayCompliance,ListOfficePhoneExt';
     assert.deepEqual(await api.fields(`listings/${SECOND}?_select=${select}`), {
-      ListingKey: SECOND,
       BedsTotal: 1,
       BathsTotal: null,
       MlsId: SYSTEM,

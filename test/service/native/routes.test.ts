@@ -95,7 +95,6 @@ describe('/v1/listings/nearby', () => {
       [[FIRST], undefined, { TotalRows: 2, PageSize: 1, TotalPages: 2, CurrentPage: 2 }],
     );
     assert.deepEqual(rows[0]?.StandardFields, {
-      ListingKey: FIRST,
       City: 'Fargo',
       Photos: [
         {

@@ -250,9 +250,20 @@ test('4.4.6 $select and _select return the named fields and no others', async ()
   const reso = asker(service, 'replication', feedToken);
   const { rows } = await reso.page('Property?$top=3&$select=ListPrice,ListingKey');
   for (const row of rows) assert.deepEqual(Object.keys(row).toSorted(), ['ListPrice', 'ListingKey']);
-  const page = await feed.page('listings?_limit=3&_select=ListPrice,ListingKey');
-  for (const { StandardFields } of page.rows) {
-    assert.deepEqual(Object.keys(StandardFields ?? {}).toSorted(), ['ListPrice', 'ListingKey']);
+  const selections = [
+    ['ListPrice', 'ListingKey'],
+    ['City', 'ListPrice'],
+    ['Rooms'],
+    ['Photos', 'PublicRemarks'],
+    [],
+  ];
+  for (const names of selections) {
+    const page = await feed.page(`listings?_limit=3&_select=${['Id', ...names].join(',')}`);
+    assert.equal(page.rows.length, 3);
+    for (const { Id, StandardFields } of page.rows) {
+      assert.ok(Id);
+      assert.deepEqual(Object.keys(StandardFields ?? {}).toSorted(), names);
+    }
   }
 });
 
