@@ -14,6 +14,8 @@ import type { SurfaceName } from './surface.ts';
 export interface Service {
   /** The addresses of the surfaces as clients reach them, without a trailing slash. */
   readonly addresses: Readonly<Record<SurfaceName, string>>;
+  /** The addresses at which the surfaces listen; they differ from `addresses` where a public URL is configured. */
+  readonly listening: Readonly<Record<SurfaceName, string>>;
   readonly metrics: Metrics;
   close(): Promise<void>;
 }
@@ -39,10 +41,12 @@ export async function startService(
   if (tls !== undefined) checkTls(tls);
   const secure = tls !== undefined;
   const listening = new Map<SurfaceName, Listener>();
-  const addressOf = (surface: SurfaceName, arrival?: string): string => {
+  const ownAddress = (surface: SurfaceName, arrival?: string): string => {
     const listener = listening.get(surface);
-    return publicUrls[surface] ?? (listener === undefined ? '' : reachedAddress(listener, arrival));
+    return listener === undefined ? '' : reachedAddress(listener, arrival);
   };
+  const addressOf = (surface: SurfaceName, arrival?: string): string =>
+    publicUrls[surface] ?? ownAddress(surface, arrival);
   const parts = makeParts(options, readiness, addressOf);
   const { connections, ofOperators } = parts;
   const closing = new AbortController();
@@ -89,13 +93,13 @@ export async function startService(
     await close();
     throw error;
   }
-  const addresses = {
-    api: addressOf('api'),
-    replication: addressOf('replication'),
-    floorplans: addressOf('floorplans'),
-    admin: addressOf('admin'),
-  };
-  return { addresses, metrics: parts.metrics, close };
+  const ofEach = (address: (surface: SurfaceName) => string): Service['addresses'] => ({
+    api: address('api'),
+    replication: address('replication'),
+    floorplans: address('floorplans'),
+    admin: address('admin'),
+  });
+  return { addresses: ofEach(addressOf), listening: ofEach(ownAddress), metrics: parts.metrics, close };
 }
 
 /** Logs, at most once a day, that the stored visibility is that of an earlier day. */

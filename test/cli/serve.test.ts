@@ -300,6 +300,26 @@ test('roles and host names of a configuration that cannot be are rejected with w
   ]);
 });
 
+test('a port that was picked is printed next to the public URL of its surface, and is in the output of --json', async (t) => {
+  const at = place(t);
+  at.file('l.ndjson', [{ ListingKey: '1', StandardStatus: 'Active' }]);
+  await at.done(['import', '--store', 'm.db', 'l.ndjson']);
+  const ready = async (listens: string | undefined): Promise<number> =>
+    (await fetch(`${listens}/openapi.json`)).status;
+  const args = ['serve', '--store', 'm.db', ...PORTS, '--public-url', 'api=https://api.example/x'];
+  const lines = await at.start(args).until(/^In a browser: .*\n/m);
+  const ROOTS = 'https://api\\.example/x/Reso/OData/  https://api\\.example/x/v1/';
+  const [, picked] =
+    new RegExp(`^api +${ROOTS}  \\(listens on (http://127\\.0\\.0\\.1:\\d+)\\)$`, 'm').exec(lines) ?? [];
+  assert.equal(await ready(picked), 200);
+  assert.doesNotMatch(lines, /^(?:replication|floorplans|admin) .*listens/m);
+  const { api, replication, listens } = JSON.parse(await at.start([...args, '--json']).until(/\n/));
+  assert.deepEqual(api, { reso: 'https://api.example/x/Reso/OData/', native: 'https://api.example/x/v1/' });
+  assert.equal(replication.native, `${listens.replication}/v1/`);
+  assert.deepEqual(Object.keys(listens), ['api', 'replication', 'floorplans', 'admin']);
+  assert.equal(await ready(listens.api), 200);
+});
+
 test('serve prints what links will begin with, if that may not be the address that clients use', () => {
   const at = (address: string, internal = false): NetworkInterfaceInfo => {
     const family = address.includes(':')

@@ -189,13 +189,14 @@ const replicaFreshness = (store: Store): ReadinessCheck => ({
   },
 });
 
-/** The roots of the interfaces of each surface, and the address of the console. */
-export const addressesOf = ({ addresses }: Pick<Service, 'addresses'>) => ({
+/** The roots of the interfaces of each surface, the address of the console, and where the surfaces listen. */
+export const addressesOf = ({ addresses, listening }: Pick<Service, 'addresses' | 'listening'>) => ({
   api: { reso: `${addresses.api}/Reso/OData/`, native: `${addresses.api}/v1/` },
   replication: { reso: `${addresses.replication}/Reso/OData/`, native: `${addresses.replication}/v1/` },
   floorplans: { reso: `${addresses.floorplans}/Reso/` },
   admin: { root: `${addresses.admin}/` },
   console: `${addresses.admin}${CONSOLE_ROOT}/`,
+  listens: listening,
 });
 
 /** The functions of the console for a replica. A retry does not interrupt a process that is replicating. */
@@ -212,10 +213,12 @@ const replicaDesk = (store: Store): ReplicaControls => ({
 /** The lines with the addresses of the surfaces. */
 export function surfaceLines(service: Service, settings: ServeSettings, config: ConfigFile): string[] {
   const roots = addressesOf(service);
+  const listens = (name: SurfaceName): string =>
+    roots.listens[name] === service.addresses[name] ? '' : `  (listens on ${roots.listens[name]})`;
   // A browser cannot send a token by itself, so browsers are directed to the console, which asks for one, and to the landing page
   // of the interfaces.
   const lines = [
-    ...SURFACES.map((name) => `${name.padEnd(12)} ${Object.values(roots[name]).join('  ')}`),
+    ...SURFACES.map((name) => `${name.padEnd(12)} ${Object.values(roots[name]).join('  ')}${listens(name)}`),
     `console      ${roots.console}  (log in with the token of an admin key)`,
     `In a browser: ${service.addresses.api}/`,
   ];

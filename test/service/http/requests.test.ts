@@ -196,6 +196,29 @@ test('superfluous slashes, at the end or in the middle, are ignored', async () =
   assert.equal(open.status, 401, open.text);
 });
 
+test('letters and digits of a path may be percent-encoded, once', async () => {
+  const ways = [
+    ['/v1/listings/1', '/%761/listings/1', '/v%31/listing%73/%31'],
+    [
+      '/Reso/OData/Property',
+      '/%52eso/OData/Property',
+      '/Res%6f/OD%61ta/Prop%65rty',
+      '/Reso/OData/Propert%79',
+    ],
+  ] as const;
+  for (const [path, ...others] of ways) {
+    const { status, text } = await service.get('api', path, { token });
+    assert.equal(status, 200, text);
+    for (const other of others) {
+      assert.equal((await service.get('api', other, { token })).text, text, other);
+    }
+  }
+  assert.equal((await service.get('admin', '/l%69ve')).status, 200);
+  for (const path of ['/%2561/listings', '/Reso%2FOData/Property', '/v1%2Flistings', '/%2E/v1/listings']) {
+    assert.equal((await service.get('api', path, { token })).status, 404, path);
+  }
+});
+
 test('a URL of more than 16 KB gets 414', async () => {
   const path = `/v1/listings?x=${'a'.repeat(16_384 - '/v1/listings?x='.length)}`;
   assert.equal((await service.get('api', path, { token })).status, 200);
