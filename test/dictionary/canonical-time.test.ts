@@ -9,6 +9,7 @@ import {
   timestampFrom,
   timestampFromMicroseconds,
 } from '../../src/dictionary/index.ts';
+import { runsOf } from '../support/runs.ts';
 
 const FIRST = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST = Date.parse('9999-12-31T23:59:59.999Z');
@@ -54,7 +55,7 @@ describe('canonicalDate', () => {
         const text = `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`;
         assert.equal(canonicalDate(text), isCalendarDay(year, month, day) ? text : undefined);
       }),
-      { seed: 11, numRuns: 3000 },
+      { seed: 11, numRuns: runsOf(3000) },
     );
   });
 });
@@ -115,7 +116,7 @@ describe('canonicalTimestamp', () => {
         fc.pre(Number.isSafeInteger(microseconds));
         assert.equal(canonicalTimestamp(text), timestampFromMicroseconds(microseconds));
       }),
-      { seed: 12, numRuns: 3000 },
+      { seed: 12, numRuns: runsOf(3000) },
     );
   });
 
@@ -124,7 +125,7 @@ describe('canonicalTimestamp', () => {
       fc.property(moments, (moment) => {
         assert.equal(canonicalTimestamp(timestampFrom(moment)), timestampFrom(moment));
       }),
-      { seed: 13, numRuns: 2000 },
+      { seed: 13, numRuns: runsOf(2000) },
     );
   });
 
@@ -136,7 +137,7 @@ describe('canonicalTimestamp', () => {
         if (canonical === undefined) return;
         assert.equal(Date.parse(canonical), Date.parse(text));
       }),
-      { seed: 14, numRuns: 3000 },
+      { seed: 14, numRuns: runsOf(3000) },
     );
   });
 });
@@ -157,7 +158,7 @@ describe('timestampFrom and dayFrom', () => {
         const sortable = (at: number): string => timestampFrom(at).slice(0, -1);
         assert.ok(sortable(moment) < sortable(moment + later));
       }),
-      { seed: 15, numRuns: 2000 },
+      { seed: 15, numRuns: runsOf(2000) },
     );
   });
 
@@ -173,7 +174,7 @@ describe('timestampFrom and dayFrom', () => {
         assert.equal(microsecondsOf(timestampFromMicroseconds(moment)), moment);
         assert.ok(sortable(moment) < sortable(moment + later));
       }),
-      { seed: 17, numRuns: 2000 },
+      { seed: 17, numRuns: runsOf(2000) },
     );
   });
 
@@ -183,7 +184,7 @@ describe('timestampFrom and dayFrom', () => {
         assert.equal(Date.parse(timestampFrom(moment)), moment);
         assert.equal(canonicalDate(dayFrom(moment)), timestampFrom(moment).slice(0, 10));
       }),
-      { seed: 16, numRuns: 2000 },
+      { seed: 16, numRuns: runsOf(2000) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { nearestName, standardDictionary } from '../../src/dictionary/index.ts';
 import { processorTime } from '../support/processor-time.ts';
+import { runsOf } from '../support/runs.ts';
 
 const property = [...(standardDictionary().resources.get('Property')?.fields.keys() ?? [])];
 
@@ -69,7 +70,7 @@ describe('nearestName', () => {
         const expected = least <= limit ? known[distances.indexOf(least)] : undefined;
         assert.equal(nearestName(name, known), expected);
       }),
-      { seed: 21, numRuns: 3000 },
+      { seed: 21, numRuns: runsOf(3000) },
     );
   });
 

@@ -1,6 +1,6 @@
-import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** A folder in memory, if there is one, since tests need no disk. */
 const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -17,5 +17,7 @@ export function temporaryFile(ending = '.db'): string {
 
 /** Removes such a file, and those that an engine creates next to it: many stores would fill the memory before the process ends. */
 export function removeTemporary(path: string): void {
-  for (const each of globSync(`${path}*`)) rmSync(each, { force: true });
+  const [parent, name] = [dirname(path), basename(path)];
+  const files = readdirSync(parent).filter((each) => each.startsWith(name));
+  for (const each of files) rmSync(join(parent, each), { force: true });
 }

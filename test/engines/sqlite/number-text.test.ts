@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { column, render, sql } from '../../../src/compile/fragment.ts';
 import { registerFunctions } from '../../../src/engines/sqlite/connection.ts';
 import { sqliteDialect } from '../../../src/engines/sqlite/dialect.ts';
+import { runsOf } from '../../support/runs.ts';
 
 const number = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -31,5 +32,5 @@ test('a number has the same text as in JavaScript', (t) => {
   const check = fc.property(number, (value) => {
     assert.equal(statement.get(String(value))?.text, String(value === 0 ? 0 : value));
   });
-  fc.assert(check, { seed: 20261122, numRuns: 2000 });
+  fc.assert(check, { seed: 20261122, numRuns: runsOf(2000) });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { FieldValue } from '../../../src/dictionary/index.ts';
+import { runsOf } from '../../support/runs.ts';
 import { anyCharacter } from '../any-character.ts';
 import { evaluate } from './evaluate.ts';
 import { bound, compare, ref, text } from './fixture.ts';
@@ -130,7 +131,7 @@ describe('a filter', () => {
         assert.ok(tree);
         for (const one of records) assert.equal(evaluate(tree, one) === true, meant.holds(one), meant.filter);
       }),
-      { seed: 2026, numRuns: 1500 },
+      { seed: 2026, numRuns: runsOf(1500) },
     );
   });
 
@@ -142,7 +143,7 @@ describe('a filter', () => {
         const tree = bound(`City Eq '${word.replaceAll("'", "\\'")}'`);
         assert.deepEqual(tree, compare('eq', ref('City'), text(word)));
       }),
-      { seed: 5, numRuns: 1000 },
+      { seed: 5, numRuns: runsOf(1000) },
     );
   });
 

@@ -4,14 +4,15 @@ import fc from 'fast-check';
 import { PlatError } from '../../../src/errors/index.ts';
 import { parseResourcePath } from '../../../src/query/odata/resource-path.ts';
 import { processorTime } from '../../support/processor-time.ts';
+import { runsOf } from '../../support/runs.ts';
 import { anyCharacter } from '../any-character.ts';
 import { collection, filter, schema } from './fixture.ts';
 import { print } from './print.ts';
 import { conditions } from './trees.ts';
 
 const SEED = 20_260_314;
-const FILTERS = 5_000;
-const OTHERS = 2_000;
+const FILTERS = runsOf(5_000);
+const OTHERS = runsOf(2_000);
 /** The time limit of one text, on a machine without other load. */
 const BOUND = 5;
 

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { assertOrigin, redirectTarget, urlAtOrigin } from '../../../src/replica/http/egress-policy.ts';
 import { RequestFailure } from '../../../src/replica/http/failure.ts';
+import { runsOf } from '../../support/runs.ts';
 import { clientOf } from '../support/client.ts';
 import { json, listen } from '../support/loopback.ts';
 
@@ -70,7 +71,7 @@ function staysHome(resolve: (link: string) => string): fc.RunDetails<[string]> {
     const { origin, username, password } = new URL(address);
     assert.deepEqual([origin, username, password], [ROOT.origin, '', '']);
   });
-  return fc.check(property, { seed: 20, numRuns: 20_000 });
+  return fc.check(property, { seed: 20, numRuns: runsOf(20_000) });
 }
 
 const assertStaysHome = (resolve: (link: string) => string): void => {

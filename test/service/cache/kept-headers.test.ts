@@ -12,7 +12,7 @@ import { testClock } from '../../support/clock.ts';
 import { encoded, startTestService } from '../../support/service.ts';
 
 const SEED = 11;
-const ASKED = process.env.PLAT_FULL === '1' ? 3000 : 400;
+const ASKED = process.env.PLAT_FULL === '1' ? 3000 : 300;
 const ANY_PORT = { api: 0, replication: 0, floorplans: 0, admin: 0 };
 const MUCH = { requests: 1_000_000, seconds: 300 };
 const options = { trustProxy: true, limits: { ...SERVICE_DEFAULTS.limits, api: MUCH, replication: MUCH } };

@@ -8,6 +8,7 @@ import {
   PER_MILLISECOND,
   type TimestampRoom,
 } from '../../../src/store/write/commit-timestamps.ts';
+import { runsOf } from '../../support/runs.ts';
 
 const NOON = Date.parse('2026-06-01T12:00:00Z');
 const MILLISECOND = 1000;
@@ -164,7 +165,7 @@ describe('for any available milliseconds', () => {
         if (free > 0 && free * PER_MILLISECOND >= count) assert.ok((moments.at(-1) ?? 0) < (now + 1) * 1000);
         assert.ok((moments.at(-1) ?? 0) < (now + 2 + Math.ceil(count / (PER_MILLISECOND - 1))) * 1000);
       }),
-      { seed: 21, numRuns: 1500 },
+      { seed: 21, numRuns: runsOf(1500) },
     );
   });
 });
