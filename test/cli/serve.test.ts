@@ -285,7 +285,7 @@ test('roles and host names of a configuration that cannot be are rejected with w
   ];
   for (const [config, reason] of wrong) {
     const path = at.file('c.json', JSON.stringify(config));
-    const run = await at.run(['serve', '--store', 'm.db', ...PORTS, '--config', path]);
+    const run = await at.run(['serve', '--store', 'm.db', ...PORTS, '--config', path], { endsAtStart: true });
     assert.deepEqual([run.code, run.err], [2, `plat: ${reason}\n`]);
   }
   const own = { resource: 'Property', name: 'Own', group: 'G', label: 'L', type: 'string', class: 'own' };
