@@ -102,13 +102,21 @@ export type Places = Map<string, number>;
 /** The positions of some names, and how many names had one when they were looked up. */
 interface Positions {
   readonly of: number;
-  readonly list: Int32Array;
+  readonly list: readonly number[];
 }
 
 /** The positions of some names in the lists of many records, per array of names. A name without a position is not in the lists. */
 const positionsOf = memoizePerObject((_: Places) => new WeakMap<readonly string[], Positions>());
 
 const NOT_IN_LIST = -1;
+
+/** The names with a position that a map lacks, and how many names had one when they were looked up. */
+interface Outside {
+  readonly of: number;
+  readonly names: readonly string[];
+}
+
+const outsideOf = memoizePerObject((_: Places) => new WeakMap<ReadonlyMap<string, unknown>, Outside>());
 
 /**
  * The values of a record as a list, in the order of names that many records share. For a record that only passes through, an object
@@ -135,11 +143,19 @@ export class ListedValues {
     this.#list[place] = value;
   }
 
-  /** The names of its values. */
-  names(): readonly string[] {
-    const found: string[] = [];
-    for (const [name, place] of this.#places) if ((this.#list[place] ?? null) !== null) found.push(name);
-    return found;
+  /**
+   * The names of its values that are not among the given ones.
+   * @param known must be the same map for many records, so that each name is looked up once
+   */
+  namesOutside(known: ReadonlyMap<string, unknown>): readonly string[] {
+    const { size } = this.#places;
+    const memo = outsideOf(this.#places);
+    let outside = memo.get(known);
+    if (outside?.of !== size) {
+      outside = { of: size, names: [...this.#places.keys()].filter((name) => !known.has(name)) };
+      memo.set(known, outside);
+    }
+    return outside.names.filter((name) => this.get(name) !== undefined);
   }
 
   get(name: string): FieldValue | undefined {
@@ -155,14 +171,12 @@ export class ListedValues {
     const known = positionsOf(this.#places);
     let positions = known.get(names);
     if (positions?.of !== this.#places.size) {
-      const list = Int32Array.from(names, (name) => this.#places.get(name) ?? NOT_IN_LIST);
+      const list = names.map((name) => this.#places.get(name) ?? NOT_IN_LIST);
       positions = { of: this.#places.size, list };
       known.set(names, positions);
     }
-    const values: (FieldValue | undefined)[] = [];
-    for (const place of positions.list)
-      values.push(place === NOT_IN_LIST ? undefined : (this.#list[place] ?? undefined));
-    return values;
+    const list = this.#list;
+    return positions.list.map((place) => (place === NOT_IN_LIST ? undefined : (list[place] ?? undefined)));
   }
 
   toObject(): FieldValues {

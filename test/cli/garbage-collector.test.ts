@@ -16,9 +16,9 @@ function heapOf(living: number) {
   return { heap, collect };
 }
 
-test('a heap is collected once it has 45 MB', () => {
-  const { heap, collect } = heapOf(30_000_000);
-  for (const bytes of [44_000_000, 46_000_000, 31_000_000, 45_000_000]) {
+test('a heap is collected once it has 36 MB', () => {
+  const { heap, collect } = heapOf(25_000_000);
+  for (const bytes of [35_000_000, 37_000_000, 26_000_000, 36_000_000]) {
     heap.bytes = bytes;
     collect();
   }

@@ -16,10 +16,24 @@ test('records that share positions have their own values, also after a further n
   other.set('City', 'Bend');
   assert.deepEqual(other.inOrder(names), ['Bend', undefined, '97701']);
   assert.deepEqual(one.inOrder(names), [undefined, 1, undefined]);
-  assert.deepEqual(one.names(), ['ListPrice']);
-  assert.deepEqual(other.names(), ['PostalCode', 'City']);
   assert.deepEqual(other.toObject(), { PostalCode: '97701', City: 'Bend' });
   assert.equal(one.get('City'), undefined);
+});
+
+test('a record names those of its own values that a map lacks, also after a further name has a position', () => {
+  const places: Places = new Map();
+  const known = new Map([['City', 1]]);
+  const one = new ListedValues(places);
+  one.set('City', 'Bend');
+  one.set('ListPrice', 1);
+  assert.deepEqual(one.namesOutside(known), ['ListPrice']);
+  const other = new ListedValues(places);
+  other.set('City', 'Bend');
+  assert.deepEqual(other.namesOutside(known), []);
+  other.set('PostalCode', '97701');
+  assert.deepEqual(other.namesOutside(known), ['PostalCode']);
+  assert.deepEqual(other.namesOutside(new Map()), ['City', 'PostalCode']);
+  assert.deepEqual(one.namesOutside(known), ['ListPrice']);
 });
 
 test('a list has the same hash as an object of its values', () => {

@@ -22,17 +22,18 @@ const ATTEMPTS = 2;
 export class LostPosition extends RequestFailure {}
 
 /**
- * The pages of a walk from a position on. Only one page is requested ahead, to bound memory.
+ * The pages of a walk from a position on. Only one page is requested ahead, to bound memory. A generator would keep each page until
+ * the next one is read.
  * @param known the keys of records that the source returned earlier
  * @throws LostPosition if the source rejects a position that it returned
  * @throws RequestFailure
  */
-export async function* pagesFrom<P extends WalkedPage>(
+export function pagesFrom<P extends WalkedPage>(
   fetch: (request: PageRequest) => Promise<P>,
   from: WalkPosition | undefined,
   size: PageSize,
   known: () => readonly string[] = () => [],
-): AsyncGenerator<P> {
+): AsyncIterableIterator<P, void> {
   const guard = new LoopGuard();
   const ask = async (position: WalkPosition | undefined): Promise<P> => {
     try {
@@ -44,12 +45,20 @@ export async function* pagesFrom<P extends WalkedPage>(
       throw new LostPosition(error.kind, error.message, { cause: error });
     }
   };
-  for (let coming: Promise<P> | undefined = ask(from); coming !== undefined; ) {
-    const page: P = await coming;
-    coming = page.next === undefined ? undefined : ask(page.next);
-    coming?.catch(() => undefined); // thrown when it is awaited
-    yield page;
-  }
+  let request: (() => Promise<P>) | undefined = () => ask(from);
+  return {
+    async next() {
+      if (request === undefined) return { done: true, value: undefined };
+      const page = await request();
+      const coming = page.next && ask(page.next);
+      coming?.catch(() => undefined); // thrown when it is awaited
+      request = coming && (() => coming);
+      return { done: false, value: page };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }
 
 async function fetchPage<P extends WalkedPage>(

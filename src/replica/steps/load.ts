@@ -129,10 +129,12 @@ async function walk(copy: Copy, resource: string, alone: number): Promise<void> 
     const facts = { kind: 'page', ...step, rows, done: walked.rows, total } as const;
     return { ...ready, report: pageReporter(report, ready.report, facts, isAgain, missed) };
   };
-  async function* prepared(): AsyncGenerator<ReadyPage, void> {
-    for await (const page of pagesFrom(fetch, from, sizeOf(resource), known)) yield prepare(page);
-  }
-  await storePages(copy, step, prepared(), alone);
+  const pages = pagesFrom(fetch, from, sizeOf(resource), known);
+  const next = async (): Promise<IteratorResult<ReadyPage, void>> => {
+    const { done, value } = await pages.next();
+    return done === true ? { done, value } : { value: await prepare(value) };
+  };
+  await storePages(copy, step, { next }, alone);
 }
 
 /** Reports a page of a download when it is stored; it keeps no records in memory. */

@@ -56,6 +56,8 @@ export function prepareRecord(record: ParsedRecord, model: StoreModel): Prepared
   };
 }
 
+const NOTHING_KNOWN: ReadonlyMap<string, number> = new Map();
+
 /** Fields that have a value for the first time. */
 export function newFieldsInUse(model: StoreModel, batch: readonly ParsedRecord[]): Field[] {
   const found = new Set<Field>();
@@ -77,7 +79,8 @@ export function newFieldsInUse(model: StoreModel, batch: readonly ParsedRecord[]
     if (isAuthority)
       for (const name of timestampsOfNewRecord(resource.fields, record.values))
         addIfNew(resource, known, name);
-    for (const name of listed?.names() ?? Object.keys(record.values)) addIfNew(resource, known, name);
+    if (listed === undefined) for (const name in record.values) addIfNew(resource, known, name);
+    else for (const name of listed.namesOutside(known ?? NOTHING_KNOWN)) addIfNew(resource, known, name);
     if (isAuthority && areCountsNew) addNewCounts(resource.name, record.values, dropped);
     for (const records of children.values()) records.forEach(collect);
   };
