@@ -16,25 +16,25 @@ function heapOf(living: number) {
   return { heap, collect };
 }
 
-test('a heap is collected once it has 36 MB', () => {
+test('a heap is collected once it has 45 MB', () => {
   const { heap, collect } = heapOf(25_000_000);
-  for (const bytes of [35_000_000, 37_000_000, 26_000_000, 36_000_000]) {
+  for (const bytes of [44_000_000, 46_000_000, 26_000_000, 45_000_000]) {
     heap.bytes = bytes;
     collect();
   }
   assert.equal(heap.collected, 2);
 });
 
-test('a heap in which more is alive is collected once it has grown by three tenths', () => {
+test('a heap in which more is alive is collected once it has grown by seven tenths', () => {
   const { heap, collect } = heapOf(60_000_000);
   collect();
   assert.equal(heap.collected, 1);
-  for (const bytes of [60_000_000, 77_000_000]) {
+  for (const bytes of [60_000_000, 101_000_000]) {
     heap.bytes = bytes;
     collect();
   }
   assert.equal(heap.collected, 1);
-  heap.bytes = 79_000_000;
+  heap.bytes = 103_000_000;
   collect();
   assert.equal(heap.collected, 2);
 });

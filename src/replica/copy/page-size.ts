@@ -6,8 +6,11 @@ const SMALLEST_SIZE = 10;
 const SMALLEST_SIZE_IF_LARGE = 2;
 /** The number of records on the first page, when their size is not known yet. */
 const FIRST = 50;
-/** The number of characters of a response above which pages are made smaller, so that they take little memory. */
-export const HEAVY_RESPONSE = 3_000_000;
+/**
+ * The number of characters of a response above which pages are made smaller, so that they take little memory. Several pages are
+ * committed together, so a commit does not depend on it.
+ */
+const HEAVY_RESPONSE = 2_000_000;
 /** Consecutive pages that must succeed before the size grows again. */
 const GOOD_PAGES = 10;
 

@@ -2,7 +2,6 @@
 import type { Keys, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 import { requestFollowedPurge } from '../checkpoint/chain.ts';
 import type { Copy } from '../copy/copy.ts';
-import { HEAVY_RESPONSE } from '../copy/page-size.ts';
 import { changedChildren, reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
 import { entryName, pendingEntry, RECORD } from '../copy/quarantine-entry.ts';
 import { storePage } from '../copy/store-page.ts';
@@ -33,6 +32,9 @@ interface UnstoredPages {
   /** When the first of these responses arrived. */
   readonly since: number;
 }
+
+/** The number of characters of responses that are stored together, since each commit changes most pages of the indexes. */
+const HEAVY = 3_000_000;
 
 /** Milliseconds after which responses are stored, so that a process that is killed loses only a few responses of a slow source. */
 const LONGEST_HELD = 1000;
@@ -73,7 +75,7 @@ async function fetchKind(copy: Copy, resource: string, why: string): Promise<voi
       held.weight += page.weight;
       const age = environment.clock.now() - held.since;
       // Absent records are requested once more, in groups of the size of their first request.
-      if (why === RECORD || held.weight >= HEAVY_RESPONSE || age >= LONGEST_HELD) await storeHeld();
+      if (why === RECORD || held.weight >= HEAVY || age >= LONGEST_HELD) await storeHeld();
     }
   } finally {
     await storeHeld();

@@ -38,12 +38,12 @@ test('the allowed maximum is never exceeded, even if it is below the size of the
   assert.equal(size.current, 20);
 });
 
-test('a page is sized to three million characters', () => {
+test('a page is sized to two million characters', () => {
   const { size, good } = watched(1000);
   good(1, USUAL);
-  assert.equal(size.current, 750);
+  assert.equal(size.current, 500);
   good(1, 2 * USUAL);
-  assert.equal(size.current, 375);
+  assert.equal(size.current, 250);
 });
 
 test('a page has at least ten records, however large they are', () => {
