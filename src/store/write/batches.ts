@@ -9,7 +9,7 @@ import type { Span } from './commit-timestamps.ts';
 import { deleteRecords } from './delete-records.ts';
 import type { Pace, TransactionTimes } from './pace.ts';
 import { newFieldsInUse, type PreparedRecord, prepareRecord } from './prepare.ts';
-import { emptyTally, type Rejection, type WriteReport } from './report.ts';
+import { addReports, emptyTally, type Rejection, type WriteReport } from './report.ts';
 import type { TransactionLimits, WriteLimits } from './time-limits.ts';
 import type { WriteTransaction } from './transaction.ts';
 import { writeChildren } from './write-children.ts';
@@ -268,26 +268,6 @@ function splitByPace(records: readonly ParsedRecord[], pace: Pace): ParsedRecord
   }
   if (batch.length > 0) batches.push(batch);
   return batches;
-}
-
-/** Adds up two reports. */
-export function addReports(left: WriteReport, right: WriteReport): WriteReport {
-  return {
-    inserted: left.inserted + right.inserted,
-    changed: left.changed + right.changed,
-    unchanged: left.unchanged + right.unchanged,
-    restamped: left.restamped + right.restamped,
-    deleted: left.deleted + right.deleted,
-    children: {
-      stored: left.children.stored + right.children.stored,
-      unchanged: left.children.unchanged + right.children.unchanged,
-      deleted: left.children.deleted + right.children.deleted,
-    },
-    orphans: left.orphans + right.orphans,
-    rejected: [...left.rejected, ...right.rejected],
-    taken: [...left.taken, ...right.taken],
-    stamp: right.stamp,
-  };
 }
 
 /** Replaces a hash that is not trusted; no content has this hash. */

@@ -17,7 +17,6 @@ import {
   type QuarantineEntry,
 } from '../checkpoint/checkpoints.ts';
 import {
-  addReports,
   type BatchOptions,
   type BatchWriter,
   removeInBatches,
@@ -30,7 +29,7 @@ import {
 import type { OwnQueue } from './own-writes.ts';
 import type { TransactionSize } from './pace.ts';
 import { newFieldsInUse, prepareRecord } from './prepare.ts';
-import { emptyTally, type Rejection, type WriteReport } from './report.ts';
+import { addReports, emptyTally, type Rejection, type WriteReport } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /**

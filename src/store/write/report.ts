@@ -69,3 +69,23 @@ export function emptyTally(stamp: string): Tally {
     stamp,
   };
 }
+
+/** Adds up two reports. */
+export function addReports(left: WriteReport, right: WriteReport): WriteReport {
+  return {
+    inserted: left.inserted + right.inserted,
+    changed: left.changed + right.changed,
+    unchanged: left.unchanged + right.unchanged,
+    restamped: left.restamped + right.restamped,
+    deleted: left.deleted + right.deleted,
+    children: {
+      stored: left.children.stored + right.children.stored,
+      unchanged: left.children.unchanged + right.children.unchanged,
+      deleted: left.children.deleted + right.children.deleted,
+    },
+    orphans: left.orphans + right.orphans,
+    rejected: [...left.rejected, ...right.rejected],
+    taken: [...left.taken, ...right.taken],
+    stamp: right.stamp,
+  };
+}

@@ -19,7 +19,7 @@ import {
   takenChild,
 } from './ownership.ts';
 import { derivedCounts, type PreparedRecord } from './prepare.ts';
-import { emptyTally, type TakenChild, type Tally, type WriteReport } from './report.ts';
+import { addReports, emptyTally, type TakenChild, type Tally, type WriteReport } from './report.ts';
 import {
   type ChildCounts,
   compareCounts,
@@ -57,6 +57,9 @@ interface Outcome {
   readonly changes: Set<ChildChange>;
 }
 
+/** The records of a batch that contain a child of another record, by key, each with such a child. */
+type Takers = Map<string, TakenChild>;
+
 /**
  * Stores records of one resource without a parent, with the children that they contain, in one transaction. Parents are written
  * before children, because the visibility of a child may depend on that of its parent.
@@ -69,6 +72,47 @@ export async function writeRecords(
   batch: readonly PreparedRecord[],
   rejectsTaken = false,
 ): Promise<WriteReport> {
+  const takers: Takers = new Map();
+  let report: WriteReport = emptyTally(transaction.timestamps.moment);
+  // A record that was rejected because of its child is written again if the other record does not have the child either: that one may
+  // have been rejected itself, or be without the child now. This ends when no record is stored, and no reason found, any more.
+  for (let waiting = batch, fewest = batch.length + 1; waiting.length > 0 && waiting.length < fewest; ) {
+    const before = waiting.length;
+    for (const { record } of waiting) takers.delete(record.key);
+    const [written, rejected] = await writeWithoutTakers(transaction, resource, waiting, rejectsTaken);
+    report = addReports(report, written);
+    for (const [key, taken] of rejected) takers.set(key, taken);
+    fewest = rejected.size < before ? batch.length + 1 : before;
+    const wrong = await keysOfWrongReasons(transaction, takers);
+    waiting = batch.filter(({ record }) => wrong.has(record.key));
+  }
+  const rejections = [...takers].map(([key, { resource: target, key: child, by }]) => {
+    const reason = `${target} ${child} is under ${by.resource} ${by.key}, and a record has one parent`;
+    return { resource, key, reason };
+  });
+  return { ...report, rejected: [...report.rejected, ...rejections] };
+}
+
+/** The keys of the records whose child is not, or no longer, under the record that the reason names. */
+async function keysOfWrongReasons(transaction: WriteTransaction, takers: Takers): Promise<Set<string>> {
+  const wrong = new Set<string>();
+  for (const [target, group] of Map.groupBy(takers, ([, { resource }]) => resource)) {
+    const found = await transaction.find(target, [...new Set(group.map(([, { key }]) => key))]);
+    for (const [taker, { key, by }] of group) {
+      const parent = parentOfRow(found.get(key));
+      if (parent === undefined || idOf(parent) !== idOf(by)) wrong.add(taker);
+    }
+  }
+  return wrong;
+}
+
+/** Stores the records of a batch without those that contain a child of another record, if these are to be rejected. */
+async function writeWithoutTakers(
+  transaction: WriteTransaction,
+  resource: string,
+  batch: readonly PreparedRecord[],
+  rejectsTaken: boolean,
+): Promise<readonly [WriteReport, Takers]> {
   const tally = emptyTally(transaction.timestamps.moment);
   const found = await transaction.find(
     resource,
@@ -92,12 +136,8 @@ export async function writeRecords(
   if (rejectsTaken && tally.taken.length > 0) {
     const takers = certainTakers(tally.taken);
     const others = batch.filter(({ record }) => !takers.has(record.key));
-    const report = await writeRecords(transaction, resource, others, rejectsTaken);
-    const rejected = [...takers].map(([key, { resource: target, key: child, by }]) => {
-      const reason = `${target} ${child} is under ${by.resource} ${by.key}, and a record has one parent`;
-      return { resource, key, reason };
-    });
-    return { ...report, rejected: [...report.rejected, ...rejected] };
+    const [report, further] = await writeWithoutTakers(transaction, resource, others, rejectsTaken);
+    return [report, new Map([...takers, ...further])];
   }
   await addOrphans(transaction, resource, outcomes, children);
   const holders = outcomes.map(({ prepared: { record }, stored }) => {
@@ -110,14 +150,14 @@ export async function writeRecords(
   if (rejectsTaken || transaction.model.settings.owner === 'replica')
     tally.rejected.push(...tally.taken.splice(0));
   tally.stamp = transaction.timestamps.newest;
-  return tally;
+  return [tally, new Map()];
 }
 
 /**
  * The records to be rejected first because they contain a child of another one, by key, each with such a child: those whose child
  * remains under the other one. A record whose child would be under a record that is rejected itself may be valid without that one.
  */
-function certainTakers(taken: readonly TakenChild[]): Map<string, TakenChild> {
+function certainTakers(taken: readonly TakenChild[]): Takers {
   const takers = new Set(taken.map(({ taker }) => taker.key));
   const certain = taken.filter(({ by, wasStored }) => wasStored || !takers.has(by.key));
   return new Map((certain.length > 0 ? certain : taken.slice(0, 1)).map((each) => [each.taker.key, each]));

@@ -194,6 +194,16 @@ export function childrenContract(engine: Engine): void {
       { RoomKey: 'R3', ListingKey: 'C' },
       { RoomKey: 'R4', ListingKey: 'G' },
     ]);
+    // I is rejected because J still has R5; without I, nothing speaks against J and K, and then R5 is free, but not the others.
+    await world.write('Property', rooms('J', 'R5'));
+    assert.deepEqual(await strictly(rooms('I', 'R5', 'R6', 'R7'), rooms('J', 'R6'), rooms('K', 'R7')), [
+      1,
+      ['I: PropertyRooms R7 is under Property K'],
+    ]);
+    assert.deepEqual((await world.rows('PropertyRooms', '$select=RoomKey,ListingKey')).slice(4), [
+      { RoomKey: 'R6', ListingKey: 'J' },
+      { RoomKey: 'R7', ListingKey: 'K' },
+    ]);
   });
 
   test('a record with a nested child that contradicts it, or comes twice, is rejected', async (t) => {
