@@ -170,6 +170,8 @@ async function close(
 ): Promise<void> {
   if (!server.listening) return;
   const { promise, resolve } = Promise.withResolvers<void>();
+  // Node would destroy connections at once: those on which a request is arriving, and those whose response is in this process's memory.
+  if ('closeIdleConnections' in server) server.closeIdleConnections = () => undefined;
   // HTTP/2 sessions refuse new requests and end after those in progress.
   server.close(() => resolve());
   const cut = setTimeout(() => {

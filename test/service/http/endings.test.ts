@@ -10,7 +10,7 @@ import { runInNewContext } from 'node:vm';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { open } from './raw.ts';
+import { open, readAnswer } from './raw.ts';
 
 const LISTINGS = 400;
 const fill = async ({ write }: Pick<TestService, 'write'>): Promise<void> => {
@@ -216,6 +216,25 @@ test('a closing service completes running requests and accepts no new connection
   );
   await closing; // although the keep-alive time is more than a minute
   await gated.end();
+});
+
+test('a closing service sends a response to its end, also to a client that has read little of it', async () => {
+  const closing = await startTestService({ after }, { fill, readers });
+  const doubled = ['PublicRemarks', 'X0', 'X1', 'X2', 'X3', 'X4'];
+  const compute = doubled.slice(1).map((as, index) => `concat(${doubled[index]},${doubled[index]}) as ${as}`);
+  const path = `/Reso/OData/Property?$top=100&$select=X4&$compute=${compute.join()}`.replaceAll(' ', '%20');
+  const key = await closing.key('replication');
+  const client = open(closing.addresses.replication).pause();
+  client.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+  while ((await metric(closing, 'plat_answer_bytes_waiting')) < 1_000_000) await setImmediate();
+  const closed = closing.service.close();
+  const parts: Buffer[] = [];
+  client.on('data', (part: Buffer) => parts.push(part));
+  await once(client.resume(), 'close');
+  const { status, headers, bytes } = readAnswer(Buffer.concat(parts).toString('latin1'));
+  assert.deepEqual([status, bytes.length], [200, Number(headers['content-length'])]);
+  assert.ok(bytes.length > 12_000_000);
+  await closed;
 });
 
 test('a closing service aborts requests that do not end in time', async () => {
