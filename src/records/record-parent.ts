@@ -5,6 +5,7 @@ import type { FieldValue, Resource } from '../dictionary/index.ts';
 import { isObject } from '../shared/json.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from './media.ts';
 import { isAbsent } from './parsed-record.ts';
+import type { RecordName } from './record-name.ts';
 import type { Owner } from './settings.ts';
 
 /** The record that contains a nested one. */
@@ -52,11 +53,7 @@ export function placeUnderParent(
 }
 
 /** A nested record as received, plus the fields that name its parent, so that it can be stored by itself. */
-export function withParentFields(
-  { parent }: Resource,
-  origin: unknown,
-  holder: { readonly resource: string; readonly key: string },
-): unknown {
+export function withParentFields({ parent }: Resource, origin: unknown, holder: RecordName): unknown {
   if (parent === undefined || !isObject(origin)) return origin;
   const named = parent.kind === 'named' ? { [parent.resourceField]: holder.resource } : {};
   const given = Object.entries(origin).filter(([, value]) => value !== null);
@@ -64,11 +61,7 @@ export function withParentFields(
 }
 
 /** Replaces the parent that the fields of a nested record name. */
-export function withOtherParent(
-  resource: Resource,
-  origin: unknown,
-  holder: { readonly resource: string; readonly key: string },
-): unknown {
+export function withOtherParent(resource: Resource, origin: unknown, holder: RecordName): unknown {
   const { parent } = resource;
   if (parent === undefined || !isObject(origin)) return origin;
   const named = parent.kind === 'named' ? { [parent.resourceField]: null } : {};

@@ -1,6 +1,7 @@
 /** The rows that writes handle: stored rows, rows to be written, and tombstones. It knows no SQL and no engine. */
 import type { FieldValue, FieldValues, MediaKind } from '../dictionary/index.ts';
 import { memoizePerObject } from '../shared/memoize.ts';
+import type { RecordName } from './record-name.ts';
 
 /** The part of a stored record that a write needs. */
 export interface StoredRow {
@@ -89,9 +90,7 @@ export function changedValues<T extends FieldValue>(
   return moved;
 }
 
-export interface Tombstone {
-  readonly resource: string;
-  readonly key: string;
+export interface Tombstone extends RecordName {
   /** A canonical timestamp. */
   readonly deletedAt: string;
 }

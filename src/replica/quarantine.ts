@@ -1,11 +1,11 @@
 /** Retries storing quarantined records, for instance after a field was declared. */
 import { parseWithRepeatedMembers } from '../records/exact-json.ts';
 import { jsonOf } from '../records/nesting.ts';
+import { type RecordName, recordName } from '../records/record-name.ts';
 import { type Clock, systemClock } from '../shared/clock.ts';
 import type { CheckpointChange, Quarantined } from '../store/checkpoint/checkpoints.ts';
 import type { Store } from '../store/store.ts';
 import type { WriteReport } from '../store/write/report.ts';
-import { recordName } from './checkpoint/checkpoint.ts';
 import { type AcquiredSource, acquireSource, newAcquirer } from './checkpoint/lease.ts';
 import { readNote } from './checkpoint/notes.ts';
 import { reasonsToFetchSeparately } from './copy/pending-fetches.ts';
@@ -23,19 +23,14 @@ export interface Retried {
   readonly wanted: number;
   /** The number of entries that were removed because the source no longer has their records. */
   readonly gone: number;
-  readonly still: readonly {
-    readonly source: string;
-    readonly resource: string;
-    readonly key: string;
-    readonly reason: string;
-  }[];
+  readonly still: readonly (RecordName & { readonly source: string; readonly reason: string })[];
 }
 
 export interface RetryOptions {
   /** Entries of this source only. */
   readonly source?: string;
   /** The only entry that is retried, by its resource and key. */
-  readonly only?: { readonly resource: string; readonly key: string };
+  readonly only?: RecordName;
   /** Whether another process may be working on the source. If one is, the records are only made pending for it to request again. */
   readonly beside?: boolean;
   readonly clock?: Clock;

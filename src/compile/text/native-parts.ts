@@ -13,15 +13,14 @@ import {
 } from '../../dictionary/index.ts';
 import { formatTimeOfDay, formatUsDate } from '../../records/local-time.ts';
 import { KIND_OF_CATEGORY } from '../../records/media.ts';
+import type { RecordName } from '../../records/record-name.ts';
 import { isObject, type JsonObject } from '../../shared/json.ts';
 import { memoizePerObject } from '../../shared/memoize.ts';
 import { servedFile, URL_MARK } from './members.ts';
 import { videoHtml } from './video-html.ts';
 
 /** The record that a part is written from. */
-interface PartSource {
-  readonly resource: string;
-  readonly key: string;
+interface PartSource extends RecordName {
   readonly parent: string;
   readonly kind: MediaKind | undefined;
   readonly values: FieldValues;

@@ -4,6 +4,7 @@
  */
 import type { Dictionary } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { type RecordName, recordName } from '../../records/record-name.ts';
 import { PromiseQueue } from '../../shared/promise-queue.ts';
 import type {
   ChangeSource,
@@ -42,9 +43,7 @@ export interface CopyChange extends Omit<CheckpointChange, 'lease' | 'state' | '
   readonly state?: { readonly [N in keyof Notes]?: Notes[N] };
 }
 
-export interface QuarantinedRecord {
-  readonly resource: string;
-  readonly key: string;
+export interface QuarantinedRecord extends RecordName {
   /** The source record that the entry concerns. */
   readonly subject: Subject;
   /** The reason of the request if the source could not return the data; undefined for received data that could not be stored. */
@@ -63,10 +62,6 @@ interface CheckpointOptions {
   /** The lease, which every commit renews. Absent for a reader. */
   readonly lease?: () => Lease;
 }
-
-/** A resource and a key as one string, for use in a set or map. */
-export const recordName = ({ resource, key }: { readonly resource: string; readonly key: string }): string =>
-  JSON.stringify([resource, key]);
 
 export class Checkpoint {
   readonly #options: CheckpointOptions;

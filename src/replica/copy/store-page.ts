@@ -1,9 +1,10 @@
 /** Stores the records of pages, each with all resulting changes of the checkpoint in the same transaction. */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { recordName } from '../../records/record-name.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { CheckpointChange, Fits, Keys } from '../../store/checkpoint/checkpoints.ts';
 import type { WriteReport } from '../../store/write/report.ts';
-import { type CopyChange, type QuarantinedRecord, recordName } from '../checkpoint/checkpoint.ts';
+import type { CopyChange, QuarantinedRecord } from '../checkpoint/checkpoint.ts';
 import type { OfStep } from '../events.ts';
 import { collectionOf, resourcesIn, type SourcePage } from '../source/source.ts';
 import type { Copy } from './copy.ts';

@@ -4,7 +4,7 @@
  * the same transaction. Data that cannot be read is handled as in every other step. This module does not know how the source
  * reports changes.
  */
-
+import type { RecordName } from '../../records/record-name.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { Keys } from '../../store/checkpoint/checkpoints.ts';
 import { nextWindowStart } from '../checkpoint/chain.ts';
@@ -17,7 +17,7 @@ import { storePage } from '../copy/store-page.ts';
 import { isDirectFailure } from '../http/failure.ts';
 import { isDownloaded, type LoadState } from '../machine/states.ts';
 import { EMPTY_PAGE, fetchRecords, joinPages } from '../source/pages.ts';
-import type { ReportedChange, SourceItem, SourceKey, SourcePage } from '../source/source.ts';
+import type { ReportedChange, SourceItem, SourcePage } from '../source/source.ts';
 import { fetchPending } from '../steps/fetch-pending.ts';
 import { absentFrom } from '../steps/find-absent.ts';
 import { refreshIfMasked } from '../steps/load.ts';
@@ -150,7 +150,7 @@ function divide(
   const deleted: string[] = [];
   const untrusted: string[] = [];
   const items: SourceItem[] = [];
-  const keys: SourceKey[] = [];
+  const keys: RecordName[] = [];
   for (const [key, change] of changes) {
     const item = change.found?.item;
     if (!isTrusted(change)) untrusted.push(key);

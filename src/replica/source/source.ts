@@ -3,6 +3,7 @@
  * about HTTP or the copy.
  */
 import type { CustomFieldDeclaration, Resource } from '../../dictionary/index.ts';
+import type { RecordName } from '../../records/record-name.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { flag, kinds, listOf, mapOf, number, object, oneOf, optional, type Shaped, text } from '../shape.ts';
@@ -61,12 +62,6 @@ export interface PageRequest {
   readonly known?: readonly string[];
 }
 
-/** A key, and the resource that it is of: a page of accounts has keys of two resources. */
-export interface SourceKey {
-  readonly resource: string;
-  readonly key: string;
-}
-
 /** A record as JSON under the dictionary's RESO names, whichever interface it came from. */
 export interface SourceItem {
   readonly resource: string;
@@ -87,7 +82,7 @@ export interface BrokenItem {
 /** What every page contains. */
 export interface AnyPage {
   /** Keys of all records that have one, in the order of the page. */
-  readonly keys: readonly SourceKey[];
+  readonly keys: readonly RecordName[];
   /** Absent: this is the last page. */
   readonly next?: WalkPosition | undefined;
   /** Milliseconds since 1970 on the source's clock, from its Date header; 0 for a response without one. */
@@ -197,9 +192,7 @@ export const CHANGE_METHODS = ['events', 'delta', 'entity-event'] as const;
 export type ChangeMethod = (typeof CHANGE_METHODS)[number];
 
 /** A record that was changed or deleted at the source, or that entered or left the view of this key. */
-export interface ReportedChange {
-  readonly resource: string;
-  readonly key: string;
+export interface ReportedChange extends RecordName {
   readonly isDeleted: boolean;
   /** The time of the commit or of the later report, in milliseconds since 1970 on the source's clock. */
   readonly at: number | undefined;

@@ -3,10 +3,10 @@
  * may lag behind the others and lack a record for a moment.
  */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { type RecordName, recordName } from '../../records/record-name.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import type { Quarantined } from '../../store/checkpoint/checkpoints.ts';
-import { recordName } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { fetchChildren, reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
 import { CHILDREN, RECORD, subjectOf } from '../copy/quarantine-entry.ts';
@@ -41,7 +41,7 @@ export async function findAbsent(copy: Copy, entries: readonly Quarantined[]): P
   const { dictionary } = await copy.store.model();
   const { byKey, resources } = copy.feed.capabilities;
   const unknown: Quarantined[] = [];
-  let left: (Subject & { readonly entry: Quarantined })[] = [];
+  let left: (RecordName & { readonly entry: Quarantined })[] = [];
   for (const entry of entries) {
     const { resource, key } = subjectOf(dictionary, entry);
     const isAsked = byKey !== 'none' && resources.includes(collectionOf(copy.feed.capabilities, resource));
@@ -64,7 +64,7 @@ export async function findAbsent(copy: Copy, entries: readonly Quarantined[]): P
     });
   }
   const listed = await listedAmong(copy, left);
-  const isListed = ({ resource, key }: Subject): boolean => listed.has(recordName({ resource, key }));
+  const isListed = ({ resource, key }: RecordName): boolean => listed.has(recordName({ resource, key }));
   return {
     absent: left.filter((each) => !isListed(each)).map(({ entry }) => entry),
     listed: left.filter(isListed).map(({ entry }) => entry),
@@ -73,18 +73,13 @@ export async function findAbsent(copy: Copy, entries: readonly Quarantined[]): P
   };
 }
 
-interface Subject {
-  readonly resource: string;
-  readonly key: string;
-}
-
 /**
  * The names of records that the source lists, among those that it does not return by key. A source need not agree with itself; what
  * it lists decides, as it does for a purge and for verify.
  */
 async function listedAmong(
   { feed, sizeOf }: Copy,
-  subjects: readonly (Subject & { readonly entry: Quarantined })[],
+  subjects: readonly (RecordName & { readonly entry: Quarantined })[],
 ): Promise<ReadonlySet<string>> {
   const listed = new Set<string>();
   if (feed.capabilities.isPlat) return listed;

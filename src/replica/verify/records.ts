@@ -1,15 +1,15 @@
 /** Compares records one by one; what differs is read twice, since both sides change. The caller chooses the records. */
 import { type Resource, SOURCE_TIMESTAMP } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { type RecordName, recordName } from '../../records/record-name.ts';
 import { chunked } from '../../shared/chunked.ts';
-import { recordName } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { fetchChildren, reasonsToFetchSeparately } from '../copy/pending-fetches.ts';
 import { RECORD } from '../copy/quarantine-entry.ts';
 import { type Intake, readPage } from '../copy/read-page.ts';
 import { fieldName, notIgnored, unknownFields } from '../copy/schema-drift.ts';
 import { fetchRecords, fetchRecordsSkippingFailing, joinPages } from '../source/pages.ts';
-import { ACCOUNTS, collectionOf, type SourceKey, type SourcePage } from '../source/source.ts';
+import { ACCOUNTS, collectionOf, type SourcePage } from '../source/source.ts';
 import { type Compared, compareRecords } from './compare.ts';
 import type { Tally } from './results.ts';
 
@@ -43,9 +43,9 @@ export async function compareByKey(
   copy: Proof,
   resource: string,
   keys: readonly string[],
-): Promise<readonly SourceKey[]> {
+): Promise<readonly RecordName[]> {
   const { feed } = copy;
-  const found: SourceKey[] = [];
+  const found: RecordName[] = [];
   for (const some of chunked(keys, feed.someAtOnce)) {
     const page = await fetchRecords(feed, resource, some);
     found.push(...page.keys);

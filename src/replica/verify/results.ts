@@ -1,11 +1,9 @@
 /** The results of a verification: for each resource, the number of compared records and the differences. It reads nothing. */
+import { type RecordName, recordName } from '../../records/record-name.ts';
 import type { QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
-import { recordName } from '../checkpoint/checkpoint.ts';
 
 /** A record that differs between the source and the copy. */
-export interface Difference {
-  readonly resource: string;
-  readonly key: string;
+export interface Difference extends RecordName {
   /**
    * `damaged`: columns, texts, visibility flags, counts or indexes of the copy contradict each other. `quarantined`: the source
    * sent the record, but it could not be stored.

@@ -1,8 +1,9 @@
 /** Verifies that a copy equals its source, by ranges or record by record; also its damage and quarantine. */
 import { findNavigation } from '../../dictionary/index.ts';
+import { recordName } from '../../records/record-name.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { Quarantined } from '../../store/checkpoint/checkpoints.ts';
-import { recordName, storedKeys } from '../checkpoint/checkpoint.ts';
+import { storedKeys } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { pagesFrom } from '../copy/walk.ts';
 import { isTooLarge, RequestFailure } from '../http/failure.ts';

@@ -3,6 +3,7 @@
  * it. It must not know how a copy is made: the command that serves the store provides its reports and actions.
  */
 import { malformedError } from '../../errors/index.ts';
+import type { RecordName } from '../../records/record-name.ts';
 import { type Exchange, jsonReply, type Reply } from '../exchange.ts';
 import { type BodyMembers, requireString } from './json-body.ts';
 import type { Walks } from './walks.ts';
@@ -32,7 +33,7 @@ interface QuarantineQuery {
 /** The entries to retry: all entries of a source, or a single one. */
 interface RetryRequest {
   readonly source: string;
-  readonly only?: { readonly resource: string; readonly key: string };
+  readonly only?: RecordName;
 }
 
 /** The reports and actions of a replica, provided by the command that serves it. */

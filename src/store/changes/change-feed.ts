@@ -8,6 +8,7 @@ import { type EntryScope, isOneOf, visibleEntries } from '../../compile/change-e
 import { all, integer, type Sql, sql } from '../../compile/fragment.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
+import type { RecordName } from '../../records/record-name.ts';
 import { COMMIT } from '../rows/change-log.ts';
 import type { Row } from '../session.ts';
 
@@ -19,10 +20,8 @@ export interface FeedPosition {
 }
 
 /** A change as one reader sees it: `changed` if the record becomes visible to it, `deleted` if it ceases to be. */
-export interface RecordChange {
+export interface RecordChange extends RecordName {
   readonly sequence: number;
-  readonly resource: string;
-  readonly key: string;
   readonly kind: 'created' | 'changed' | 'deleted';
   /** The time of the commit, as a canonical timestamp. */
   readonly at: string;

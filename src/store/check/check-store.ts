@@ -9,6 +9,7 @@ import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { PlatError } from '../../errors/index.ts';
 import { COUNTING_RESOURCE } from '../../records/media.ts';
+import type { RecordName } from '../../records/record-name.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { Engine } from '../engine.ts';
 import type { Session } from '../session.ts';
@@ -114,12 +115,7 @@ type Checkable = Pick<Store, 'model' | 'rowFaults' | 'tableFaults' | 'fileFaults
 /** Where a fault is: in the file or server with the records, in data outside the records, or in a record. */
 export type Fault =
   | { readonly place: 'file'; readonly kind: FileFault['kind']; readonly what: readonly string[] }
-  | {
-      readonly place: 'table' | 'row';
-      readonly resource: string;
-      readonly key: string;
-      readonly what: readonly string[];
-    };
+  | (RecordName & { readonly place: 'table' | 'row'; readonly what: readonly string[] });
 
 /** Rows per page. */
 const ROWS = 500;

@@ -6,13 +6,14 @@ import type { Planner } from '../../compile/context.ts';
 import { tolerateDamage } from '../../compile/dialect.ts';
 import type { Sql } from '../../compile/fragment.ts';
 import type { StoreModel } from '../../compile/model.ts';
+import type { RecordName } from '../../records/record-name.ts';
 import type { Row, Session } from '../session.ts';
 
 /** What is wrong with one row. */
 export interface RowFaults {
   readonly key: string;
   /** The record that the row is part of. */
-  readonly parent?: { readonly resource: string; readonly key: string };
+  readonly parent?: RecordName;
   /** Columns of the row that disagree with the others, or descriptions of missing parts. */
   readonly what: readonly string[];
 }

@@ -3,9 +3,9 @@
  * not reveal that one letter was replaced by another. A record that the scrub has found is not served until it is
  * repaired. It knows neither engines nor HTTP.
  */
-
 import type { DamagedRecords } from '../../compile/damaged-records.ts';
 import { PlatError } from '../../errors/index.ts';
+import { recordName } from '../../records/record-name.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Store } from '../store.ts';
 import { faultPages, isDamage } from './check-store.ts';
@@ -217,7 +217,7 @@ export class Scrub {
    * @returns whether it exceeds what is remembered
    */
   async #note(resource: string, { key, what }: RowFaults): Promise<boolean> {
-    const name = nameOf(resource, key);
+    const name = recordName({ resource, key });
     if (this.#known.has(name)) return false;
     const still = (await this.#faultsOf(resource, [key])).get(key) ?? [];
     const both = what.filter((each) => still.includes(each) && !UNNOTICED_FAULTS.has(each));
@@ -275,7 +275,7 @@ export class Scrub {
         );
         for (const { key, what } of some) {
           const isMended = !what.some((each) => still.get(key)?.includes(each));
-          if (isMended) this.#known.delete(nameOf(resource, key));
+          if (isMended) this.#known.delete(recordName({ resource, key }));
         }
         if (at + AT_ONCE < faults.length) await this.#rest(this.#options.elapsed() - begun);
       }
@@ -294,5 +294,3 @@ export class Scrub {
     this.#damaged = damaged.size === 0 ? undefined : damaged;
   }
 }
-
-const nameOf = (resource: string, key: string): string => JSON.stringify([resource, key]);

@@ -1,11 +1,10 @@
 /** A replica's checkpoint: what is stored of each source, pending, or rejected, and which process works on it. */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import type { RecordName } from '../../records/record-name.ts';
 import type { WriteReport } from '../write/report.ts';
 
 /** A record that could not be stored, kept as received. */
-export interface QuarantineEntry {
-  readonly resource: string;
-  readonly key: string;
+export interface QuarantineEntry extends RecordName {
   readonly reason: string;
   /** JSON as the source sent it, or whatever the source sent instead. */
   readonly payload: string;

@@ -5,6 +5,7 @@
 import type { StoreModel } from '../../compile/model.ts';
 import { jsonOf } from '../../records/nesting.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { recordName } from '../../records/record-name.ts';
 import { withParentFields } from '../../records/record-parent.ts';
 import {
   type ChangeSource,
@@ -200,12 +201,11 @@ function quarantineEntries(
   records: readonly ParsedRecord[],
 ): readonly QuarantineEntry[] {
   if (rejected.length === 0) return [];
-  const nameOf = (resource: string, key: string): string => `${resource}\u0000${key}`;
   const origins = new Map<string, unknown>();
-  const names = new Set(rejected.map(({ resource, key }) => nameOf(resource, key)));
+  const names = new Set(rejected.map(recordName));
   const note = (record: ParsedRecord, holder?: ParsedRecord): void => {
     const { resource, key, origin, children } = record;
-    const name = nameOf(resource.name, key);
+    const name = recordName({ resource: resource.name, key });
     if (names.has(name)) {
       const parent = holder === undefined ? undefined : { resource: holder.resource.name, key: holder.key };
       origins.set(name, parent === undefined ? origin : withParentFields(resource, origin, parent));
@@ -214,7 +214,7 @@ function quarantineEntries(
   };
   for (const record of records) note(record);
   return rejected.map(({ resource, key, reason, payload }) => {
-    const origin = origins.get(nameOf(resource, key)) ?? null;
+    const origin = origins.get(recordName({ resource, key })) ?? null;
     return { resource, key, reason, payload: payload ?? jsonOf(origin) };
   });
 }

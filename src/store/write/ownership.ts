@@ -2,19 +2,13 @@
 import type { FieldValue } from '../../dictionary/index.ts';
 import { jsonOf } from '../../records/nesting.ts';
 import { type ParsedRecord, readValue } from '../../records/parsed-record.ts';
+import { type RecordName, recordName } from '../../records/record-name.ts';
 import { withOtherParent } from '../../records/record-parent.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import { sourceTimestampField } from '../../records/settings.ts';
 import type { PreparedRecord } from './prepare.ts';
 import type { TakenChild } from './report.ts';
-import { idOf } from './restamp-parents.ts';
 import type { WriteTransaction } from './transaction.ts';
-
-/** The parent that a child names. */
-export interface ParentName {
-  readonly resource: string;
-  readonly key: string;
-}
 
 /**
  * Why a stored record may not be replaced by this one: in an authority, a key belongs to one originating system; in a
@@ -51,9 +45,9 @@ export interface Claims {
   /** Whether a record that contains a child of another one is rejected. */
   readonly rejectsTaken: boolean;
   /** Whether the record `own`, which is being written, keeps a child that `other` also contains. */
-  keeps(own: ParentName, other: ParentName): boolean;
+  keeps(own: RecordName, other: RecordName): boolean;
   /** Whether a record that is part of the write no longer contains the child. */
-  hasLeft(parent: ParentName, key: string): boolean;
+  hasLeft(parent: RecordName, key: string): boolean;
 }
 
 /**
@@ -73,11 +67,11 @@ export async function claimsOf(
   },
 ): Promise<Claims> {
   const { settings } = transaction.model;
-  const own = new Map(holders.map((holder) => [idOf(nameOf(holder.record)), holder]));
+  const own = new Map(holders.map((holder) => [recordName(nameOf(holder.record)), holder]));
   const others = [...rivals.stored].flatMap((row) => parentOfRow(row) ?? []);
   const hasLeft: Claims['hasLeft'] = (parent, key) =>
     own
-      .get(idOf(parent))
+      .get(recordName(parent))
       ?.children.get(navigation)
       ?.every(({ record }) => record.key !== key) === true;
   const { rejectsTaken } = rivals;
@@ -85,32 +79,32 @@ export async function claimsOf(
     return { rejectsTaken, keeps: () => !rejectsTaken, hasLeft };
   const field = sourceTimestampField(settings);
   const moments = new Map<string, string>();
-  const unknown: ParentName[] = [];
+  const unknown: RecordName[] = [];
   for (const [id, { record }] of own) {
     const moment = record.onlyChildren ? undefined : readValue(record, field);
     if (typeof moment === 'string') moments.set(id, moment);
     else unknown.push(nameOf(record));
   }
-  const absent = [...others.filter((other) => !own.has(idOf(other))), ...unknown];
+  const absent = [...others.filter((other) => !own.has(recordName(other))), ...unknown];
   for (const [resource, group] of Map.groupBy(absent, (each) => each.resource)) {
     const rows = await transaction.find(resource, [...new Set(group.map(({ key }) => key))]);
     for (const [key, content] of await transaction.load(resource, [...rows.values()])) {
       const { [field]: moment } = content;
-      if (typeof moment === 'string') moments.set(idOf({ resource, key }), moment);
+      if (typeof moment === 'string') moments.set(recordName({ resource, key }), moment);
     }
   }
   // Canonical timestamps without their Z sort by time. If two are equal, the order of keys decides.
-  const rank = (parent: ParentName): string =>
-    `${moments.get(idOf(parent))?.slice(0, -1) ?? ''}\u0000${idOf(parent)}`;
+  const rank = (parent: RecordName): string =>
+    `${moments.get(recordName(parent))?.slice(0, -1) ?? ''}\u0000${recordName(parent)}`;
   return { rejectsTaken, keeps: (one, other) => rank(one) > rank(other), hasLeft };
 }
 
-const nameOf = ({ resource, key }: ParsedRecord): ParentName => ({ resource: resource.name, key });
+const nameOf = ({ resource, key }: ParsedRecord): RecordName => ({ resource: resource.name, key });
 
 /** The record that a child belongs to. */
 export const parentOfRow = (
   row: Pick<StoredRow, 'parent' | 'parentResource'> | undefined,
-): ParentName | undefined =>
+): RecordName | undefined =>
   row?.parent == null || row.parentResource === null
     ? undefined
     : { resource: row.parentResource, key: row.parent };

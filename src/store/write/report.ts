@@ -1,6 +1,8 @@
 /**
  * The report of a write, in numbers; nothing is omitted without a trace (I7).
  */
+import type { RecordName } from '../../records/record-name.ts';
+
 export interface WriteReport {
   readonly inserted: number;
   readonly changed: number;
@@ -19,9 +21,7 @@ export interface WriteReport {
 }
 
 /** A record that was not stored, or a child that was not stored under a record that contains it. */
-export interface Rejection {
-  readonly resource: string;
-  readonly key: string;
+export interface Rejection extends RecordName {
   readonly reason: string;
   /** The JSON of the rejected record, if it is not the record that was written. */
   readonly payload?: string;
@@ -37,11 +37,6 @@ export interface TakenChild extends Rejection {
   readonly taker: RecordName;
   /** Whether the child was stored under the other one before. */
   readonly wasStored: boolean;
-}
-
-interface RecordName {
-  readonly resource: string;
-  readonly key: string;
 }
 
 /** A report in progress. */

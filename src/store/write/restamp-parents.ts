@@ -3,6 +3,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import { COUNTED_CHANGE_TIMESTAMPS, changeTimestampOf, type FieldValues } from '../../dictionary/index.ts';
 import { contentHash, isFormerHash } from '../../records/content-hash.ts';
 import { countChildren } from '../../records/media.ts';
+import { type RecordName, recordName } from '../../records/record-name.ts';
 import { changedValues, type RowToRestamp, type StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/timestamps.ts';
 import { chunked } from '../../shared/chunked.ts';
@@ -10,14 +11,8 @@ import { derivedCounts, type PreparedRecord } from './prepare.ts';
 import type { Tally } from './report.ts';
 import { type MutableRow, ownTimestamps, type WriteTransaction } from './transaction.ts';
 
-/** Identifies a record among those of every resource. */
-export const idOf = ({ resource, key }: { readonly resource: string; readonly key: string }): string =>
-  `${resource}\u0000${key}`;
-
 /** A record with changed children. */
-export interface TouchedParent {
-  readonly resource: string;
-  readonly key: string;
+export interface TouchedParent extends RecordName {
   readonly changes: ReadonlySet<ChildChange>;
 }
 
@@ -67,8 +62,8 @@ async function findParentRows(
   parents: readonly TouchedParent[],
   known: ReadonlyMap<string, StoredRow>,
 ): Promise<ReadonlyMap<string, StoredRow>> {
-  const rows = parents.flatMap((parent) => known.get(idOf(parent)) ?? []);
-  const unread = parents.filter((parent) => !known.has(idOf(parent))).map(({ key }) => key);
+  const rows = parents.flatMap((parent) => known.get(recordName(parent)) ?? []);
+  const unread = parents.filter((parent) => !known.has(recordName(parent))).map(({ key }) => key);
   const found = await transaction.find(resource, unread);
   return new Map([...rows.map((row) => [row.key, row] as const), ...found]);
 }
@@ -81,7 +76,7 @@ export function touchedBy(resource: string, { parent, parentResource, kind }: St
 
 /** Merges entries of the same record, so that each record occurs once, with all changes of its children. */
 export function mergeTouchedParents(touched: readonly TouchedParent[]): TouchedParent[] {
-  const groups = Map.groupBy(touched, idOf);
+  const groups = Map.groupBy(touched, recordName);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     return first === undefined

@@ -2,20 +2,15 @@
 import { changeTimestampOf, type FieldValue } from '../../dictionary/index.ts';
 import { contentHash } from '../../records/content-hash.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
+import { type RecordName, recordName } from '../../records/record-name.ts';
 import { fillMissing, setFromParent } from '../../records/record-parent.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import type { Owner } from '../../records/settings.ts';
 import { adoptOrphans } from './adopt.ts';
-import { nonEmpty, ownershipConflict, type ParentName } from './ownership.ts';
+import { nonEmpty, ownershipConflict } from './ownership.ts';
 import type { PreparedRecord } from './prepare.ts';
 import { emptyTally, type WriteReport } from './report.ts';
-import {
-  idOf,
-  mergeTouchedParents,
-  restampParents,
-  type TouchedParent,
-  touchedBy,
-} from './restamp-parents.ts';
+import { mergeTouchedParents, restampParents, type TouchedParent, touchedBy } from './restamp-parents.ts';
 import {
   type MutableRow,
   putWithTimestamps,
@@ -49,7 +44,7 @@ export async function writeChildren(
   for (const { child, parent } of children) {
     const { key, values } = child.record;
     const stored = found.get(key);
-    const holder = parents.get(idOf(parent));
+    const holder = parents.get(recordName(parent));
     if (holder === undefined) tally.orphans++;
     if (
       stored !== undefined &&
@@ -78,24 +73,25 @@ export async function writeChildren(
   return tally;
 }
 
-const isUnder = (row: StoredRow, parent: ParentName): boolean =>
+const isUnder = (row: StoredRow, parent: RecordName): boolean =>
   row.parent === parent.key && row.parentResource === parent.resource;
 
 async function findParents(
   transaction: WriteTransaction,
-  names: readonly ParentName[],
+  names: readonly RecordName[],
 ): Promise<Map<string, StoredRow>> {
   const found = new Map<string, StoredRow>();
   for (const [resource, group] of Map.groupBy(names, (parent) => parent.resource)) {
     if (!transaction.model.dictionary.resources.has(resource)) continue;
     const keys = [...new Set(group.map(({ key }) => key))];
-    for (const [key, row] of await transaction.find(resource, keys)) found.set(idOf({ resource, key }), row);
+    for (const [key, row] of await transaction.find(resource, keys))
+      found.set(recordName({ resource, key }), row);
   }
   return found;
 }
 
 /** The parent that a record's own fields name; undefined for resources without a parent. */
-function namedParent({ record }: PreparedRecord): ParentName | undefined {
+function namedParent({ record }: PreparedRecord): RecordName | undefined {
   const { resource, values } = record;
   const { parent } = resource;
   if (parent === undefined) return undefined;
@@ -124,7 +120,7 @@ export function hashUnderSystem(
 export function placeChild(
   transaction: WriteTransaction,
   child: PreparedRecord,
-  parent: ParentName,
+  parent: RecordName,
   system: string | null | undefined,
   stored: StoredRow | undefined,
   given: FieldValue | undefined,

@@ -6,6 +6,7 @@ import { textOrNull } from '../../compile/column-value.ts';
 import { changeTimestampOf, type FieldValues, type Navigation } from '../../dictionary/index.ts';
 import { COUNTED_RESOURCE } from '../../records/media.ts';
 import { type ParsedRecord, readValue } from '../../records/parsed-record.ts';
+import { recordName } from '../../records/record-name.ts';
 import type { RowToPut, RowToRestamp, StoredRow } from '../../records/rows.ts';
 import { type ChildChange, FIELDS_WITH_TIMESTAMPS } from '../../records/timestamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
@@ -24,7 +25,6 @@ import {
   type ChildCounts,
   compareCounts,
   countsAfterBatch,
-  idOf,
   mergeTouchedParents,
   restampCounted,
   restampParents,
@@ -100,7 +100,7 @@ async function keysOfWrongReasons(transaction: WriteTransaction, takers: Takers)
     const found = await transaction.find(target, [...new Set(group.map(([, { key }]) => key))]);
     for (const [taker, { key, by }] of group) {
       const parent = parentOfRow(found.get(key));
-      if (parent === undefined || idOf(parent) !== idOf(by)) wrong.add(taker);
+      if (parent === undefined || recordName(parent) !== recordName(by)) wrong.add(taker);
     }
   }
   return wrong;
@@ -372,12 +372,16 @@ function compareChildrenOf(
       continue;
     }
     const rival = other ?? parentOfRow(previous);
-    if (rival !== undefined && idOf(rival) !== idOf(parent) && !claims.hasLeft(rival, child.record.key)) {
+    if (
+      rival !== undefined &&
+      recordName(rival) !== recordName(parent) &&
+      !claims.hasLeft(rival, child.record.key)
+    ) {
       const keeps = claims.keeps(parent, rival);
       const [from, by] = keeps ? [rival, parent] : [parent, rival];
       const taker = row === undefined ? parent : rival;
       const former = parentOfRow(previous);
-      const wasStored = former !== undefined && idOf(former) === idOf(rival);
+      const wasStored = former !== undefined && recordName(former) === recordName(rival);
       const name = claims.rejectsTaken ? `${child.record.key}\u0000${key}` : child.record.key;
       batch.taken.set(name, takenChild(child.record, { from, by, taker, wasStored }));
       if (!keeps) continue;

@@ -1,12 +1,13 @@
 /** Walks that would not end are detected and rejected with the reason. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RecordName } from '../../../src/records/record-name.ts';
 import { LoopGuard } from '../../../src/replica/source/loop-guard.ts';
-import type { SourceKey, WalkPosition } from '../../../src/replica/source/source.ts';
+import type { WalkPosition } from '../../../src/replica/source/source.ts';
 
 const link = (page: number): WalkPosition => ({ kind: 'link', url: `https://feed.example/?page=${page}` });
 const token = (key: string): WalkPosition => ({ kind: 'token', token: key });
-const keys = (...names: readonly string[]): SourceKey[] =>
+const keys = (...names: readonly string[]): RecordName[] =>
   names.map((key) => ({ resource: 'Property', key }));
 
 const rejected = (message: string) => ({ name: 'RequestFailure', kind: 'rejected', message });
@@ -120,7 +121,7 @@ test('empty pages with records between them are accepted', () => {
 
 test('more than three times the announced records, above ten thousand, are rejected', () => {
   const guard = new LoopGuard();
-  const many = (page: number): SourceKey[] =>
+  const many = (page: number): RecordName[] =>
     Array.from({ length: 1000 }, (_, at) => ({ resource: 'Property', key: `${page}-${at}` }));
   for (let page = 1; page <= 12; page++) {
     guard.check(link(page), { next: link(page + 1), keys: many(page), total: 4000 });

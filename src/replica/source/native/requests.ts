@@ -1,10 +1,11 @@
 /** Requests to a server with the native interface, and the envelope of its responses. This module does not convert records. */
 import { PART_EXPANSIONS, partOfExpansion } from '../../../dictionary/index.ts';
+import type { RecordName } from '../../../records/record-name.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { SourceResponse } from '../../http/client.ts';
 import { isUnsupported, unlessGone } from '../../http/failure.ts';
 import { factsOf, faultWith200, keyFromValue, readJson, type SourceOptions } from '../response.ts';
-import { ACCOUNTS, type SourceKey, type SourcePage } from '../source.ts';
+import { ACCOUNTS, type SourcePage } from '../source.ts';
 import { resourceOfAccount } from './native-json.ts';
 
 /** The maximum number of values in a condition of `_filter`. */
@@ -152,7 +153,7 @@ export class NativeRequests {
   }
 }
 
-export function keysOf(resource: string, results: readonly unknown[]): SourceKey[] {
+export function keysOf(resource: string, results: readonly unknown[]): RecordName[] {
   return results.filter(isObject).flatMap((result) => {
     const of = resource === ACCOUNTS ? resourceOfAccount(result) : 'Property';
     const key = keyFromValue(result.Id);

@@ -1,9 +1,10 @@
 /** The records in the responses of a RESO server, and the query options that select them. This module sends no requests. */
 import type { Resource } from '../../../dictionary/index.ts';
 import { jsonOf } from '../../../records/nesting.ts';
+import type { RecordName } from '../../../records/record-name.ts';
 import { isObject, type JsonObject } from '../../../shared/json.ts';
 import { keyFromValue, type SourceOptions, withoutEmptyLists } from '../response.ts';
-import type { BrokenItem, SourceItem, SourceKey, SourcePage } from '../source.ts';
+import type { BrokenItem, SourceItem, SourcePage } from '../source.ts';
 import { utcReader } from '../time-zones.ts';
 import { literalOf } from './urls.ts';
 
@@ -56,7 +57,7 @@ export class ResoRecords {
     return `$select=${this.resourceOf(name).key}`;
   }
 
-  keysOf(name: string, values: readonly unknown[]): SourceKey[] {
+  keysOf(name: string, values: readonly unknown[]): RecordName[] {
     const { key } = this.resourceOf(name);
     return values.flatMap((value) => {
       const found = isObject(value) ? keyFromValue(value[key]) : undefined;
