@@ -129,89 +129,88 @@ export function drawPlex(scene: SceneContext): string {
   ].join('');
 }
 
-/** Offices, a warehouse, or shops below a flat. */
+/** Offices, a warehouse, or shops below a flat, behind a car park. */
 export function drawCommercial(scene: SceneContext): string {
-  const { listing, look, random } = scene;
-  const asphalt = rect(0, BASE + 6, 1200, 200, { fill: '#8c8f93' });
-  const bays = path(
-    Array.from({ length: 9 }, (_, bay) => `M${60 + bay * 140} 800l${(bay - 4) * -16} -150`).join(''),
-    {
-      stroke: '#ffffff',
-      'stroke-width': 5,
-      opacity: 0.7,
-    },
-  );
-  switch (wordOf(listing, 'PropertySubType')) {
-    case 'Warehouse': {
-      const docks = [250, 450, 650].map((x): Box => [x, BASE - 150, 130, 150]);
-      return [
-        asphalt,
-        rect(150, BASE - 250, 900, 250, { fill: '#c3cad0' }),
-        path(Array.from({ length: 44 }, (_, rib) => `M${165 + rib * 20} ${BASE - 250}v250`).join(''), {
-          stroke: '#aab3ba',
-          'stroke-width': 2,
-        }),
-        rect(140, BASE - 266, 920, 20, { fill: look.door }),
-        path(boxes(docks), { fill: '#e8e6df', stroke: '#5f656b', 'stroke-width': 6 }),
-        ...docks.map(([x, y]) => path(courses(x, y, 130, 150, 25), { stroke: '#c9c6bd', 'stroke-width': 3 })),
-        drawWindows(scene, [[850, BASE - 190, 130, 50]]),
-        drawEntrance(scene, 890, false),
-        bays,
-      ].join('');
-    }
-    case 'Mixed Use': {
-      const upper = Array.from({ length: 6 }, (_, index): Box => [262 + index * 118, BASE - 330, 62, 92]);
-      return [
-        asphalt,
-        rect(220, BASE - 390, 760, 390, { fill: random.pick(['#a8604c', '#b77b5c', '#94655a']) }),
-        path(courses(220, BASE - 390, 760, 390, 11), {
-          stroke: '#000000',
-          'stroke-opacity': 0.1,
-          'stroke-width': 2,
-        }),
-        rect(206, BASE - 408, 788, 24, { fill: look.trim }),
-        drawWindows(scene, upper),
-        rect(220, BASE - 190, 760, 34, { fill: look.door }),
-        text(600, BASE - 165, 'SHOP AND STUDIO', {
-          fill: '#ffffff',
-          'font-size': 24,
-          'text-anchor': 'middle',
-          'font-family': 'Georgia, serif',
-          'letter-spacing': 5,
-        }),
-        path(
-          boxes([
-            [250, BASE - 140, 220, 120],
-            [730, BASE - 140, 220, 120],
-          ]),
-          { fill: '#7d99a8', stroke: '#3d434a', 'stroke-width': 8 },
-        ),
-        drawEntrance(scene, 572, false),
-        bays,
-      ].join('');
-    }
-    default: {
-      const bands = [0, 1].map((floor): Box => [210, BASE - 224 + floor * 106, 780, 62]);
-      return [
-        asphalt,
-        rect(190, BASE - 250, 820, 250, { fill: look.siding[0] }),
-        path(boxes(bands), { fill: '#7f9fb2' }),
-        path(
-          Array.from({ length: 13 }, (_, mullion) => `M${210 + mullion * 65} ${BASE - 224}v62m0 44v62`).join(
-            '',
-          ),
-          { stroke: '#e8edf0', 'stroke-width': 4 },
-        ),
-        rect(180, BASE - 266, 840, 20, { fill: look.roof[1] }),
-        rect(540, BASE - 120, 120, 120, { fill: '#5d7684' }),
-        path(`M600 ${BASE - 120}v120`, { stroke: '#e8edf0', 'stroke-width': 5 }),
-        rect(510, BASE - 136, 180, 16, { fill: look.door }),
-        drawShrubs(scene, 200, 520, BASE + 8),
-        drawShrubs(scene, 690, 1000, BASE + 8),
-        bays,
-      ].join('');
-    }
+  const bays = Array.from({ length: 9 }, (_, bay) => `M${60 + bay * 140} 800l${(bay - 4) * -16} -150`);
+  return [
+    rect(0, BASE + 6, 1200, 200, { fill: '#8c8f93' }),
+    ...drawBuilding(scene),
+    path(bays.join(''), { stroke: '#ffffff', 'stroke-width': 5, opacity: 0.7 }),
+  ].join('');
+}
+
+function drawBuilding(scene: SceneContext): string[] {
+  switch (wordOf(scene.listing, 'PropertySubType')) {
+    case 'Warehouse':
+      return drawWarehouse(scene);
+    case 'Mixed Use':
+      return drawShops(scene);
+    default:
+      return drawOffices(scene);
   }
+}
+
+function drawWarehouse(scene: SceneContext): string[] {
+  const docks = [250, 450, 650].map((x): Box => [x, BASE - 150, 130, 150]);
+  const ribs = Array.from({ length: 44 }, (_, rib) => `M${165 + rib * 20} ${BASE - 250}v250`);
+  return [
+    rect(150, BASE - 250, 900, 250, { fill: '#c3cad0' }),
+    path(ribs.join(''), { stroke: '#aab3ba', 'stroke-width': 2 }),
+    rect(140, BASE - 266, 920, 20, { fill: scene.look.door }),
+    path(boxes(docks), { fill: '#e8e6df', stroke: '#5f656b', 'stroke-width': 6 }),
+    ...docks.map(([x, y]) => path(courses(x, y, 130, 150, 25), { stroke: '#c9c6bd', 'stroke-width': 3 })),
+    drawWindows(scene, [[850, BASE - 190, 130, 50]]),
+    drawEntrance(scene, 890, false),
+  ];
+}
+
+/** Shops below a flat. */
+function drawShops(scene: SceneContext): string[] {
+  const { look, random } = scene;
+  const shopWindows: Box[] = [
+    [250, BASE - 140, 220, 120],
+    [730, BASE - 140, 220, 120],
+  ];
+  return [
+    rect(220, BASE - 390, 760, 390, { fill: random.pick(['#a8604c', '#b77b5c', '#94655a']) }),
+    path(courses(220, BASE - 390, 760, 390, 11), {
+      stroke: '#000000',
+      'stroke-opacity': 0.1,
+      'stroke-width': 2,
+    }),
+    rect(206, BASE - 408, 788, 24, { fill: look.trim }),
+    drawWindows(
+      scene,
+      Array.from({ length: 6 }, (_, index): Box => [262 + index * 118, BASE - 330, 62, 92]),
+    ),
+    rect(220, BASE - 190, 760, 34, { fill: look.door }),
+    text(600, BASE - 165, 'SHOP AND STUDIO', {
+      fill: '#ffffff',
+      'font-size': 24,
+      'text-anchor': 'middle',
+      'font-family': 'Georgia, serif',
+      'letter-spacing': 5,
+    }),
+    path(boxes(shopWindows), { fill: '#7d99a8', stroke: '#3d434a', 'stroke-width': 8 }),
+    drawEntrance(scene, 572, false),
+  ];
+}
+
+function drawOffices(scene: SceneContext): string[] {
+  const { look } = scene;
+  const bands = [0, 1].map((floor): Box => [210, BASE - 224 + floor * 106, 780, 62]);
+  const mullions = Array.from({ length: 13 }, (_, at) => `M${210 + at * 65} ${BASE - 224}v62m0 44v62`);
+  return [
+    rect(190, BASE - 250, 820, 250, { fill: look.siding[0] }),
+    path(boxes(bands), { fill: '#7f9fb2' }),
+    path(mullions.join(''), { stroke: '#e8edf0', 'stroke-width': 4 }),
+    rect(180, BASE - 266, 840, 20, { fill: look.roof[1] }),
+    rect(540, BASE - 120, 120, 120, { fill: '#5d7684' }),
+    path(`M600 ${BASE - 120}v120`, { stroke: '#e8edf0', 'stroke-width': 5 }),
+    rect(510, BASE - 136, 180, 16, { fill: look.door }),
+    drawShrubs(scene, 200, 520, BASE + 8),
+    drawShrubs(scene, 690, 1000, BASE + 8),
+  ];
 }
 
 /** A red barn and its silo, beside a farmhouse. */
