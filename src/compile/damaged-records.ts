@@ -1,6 +1,4 @@
-/**
- * Known damage: which records of a store are damaged, and how a body reveals that it contains one.
- */
+/** Known damage: which records of a store are damaged, and how a body reveals that it contains one. */
 import type { Field } from '../dictionary/index.ts';
 import type { Dialect } from './dialect.ts';
 import { bind, column, concat, constantText, type Sql, sql } from './fragment.ts';

@@ -1,6 +1,4 @@
-/**
- * The SQL that differs by engine. This module knows no engine.
- */
+/** The SQL that differs by engine. This module knows no engine. */
 import type { ScalarType } from '../dictionary/index.ts';
 import type { ArithmeticOperator, FunctionName, LikePart, Search, ValueType } from '../query/tree.ts';
 import { memoizePerObject } from '../shared/memoize.ts';

@@ -40,10 +40,7 @@ import { ownColumn } from './layout/index.ts';
 import { isStored } from './model.ts';
 import { recordColumn, recordTables, useSearchTable } from './record-rows.ts';
 
-/**
- * How a statement obtains the value of a field: from a column of `alias`, or from the row at the end of a chain of
- * links.
- */
+/** How a statement obtains the value of a field: from a column of `alias`, or from the row at the end of a chain of links. */
 type FieldAccess =
   /** The value is null, because the store has never had a value of the field. */
   | { readonly kind: 'none'; readonly value: Sql }
@@ -230,9 +227,7 @@ export function compileValue(context: Context, expression: Expression): Sql {
   }
 }
 
-/**
- * A number outside the range of the type is null. The CTE computes the operand once, however deeply casts are nested.
- */
+/** A number outside the range of the type is null. The CTE computes the operand once, however deeply casts are nested. */
 function cast(context: Context, { operand: of, type, range }: Cast): Sql {
   const made = context.dialect.cast(typeOf(of), type, compileValue(context, of));
   if (range === undefined) return made;
@@ -520,10 +515,7 @@ function membership(context: Context, { operand: left, values }: Membership, exa
   return sql`coalesce(${compiled} IN (${list}), ${hasNull ? sql`TRUE` : sql`FALSE`})`;
 }
 
-/**
- * The rows that a lambda ranges over: a FROM clause, its conditions, and the context in which the predicate is
- * compiled.
- */
+/** The rows that a lambda ranges over: a FROM clause, its conditions, and the context in which the predicate is compiled. */
 interface Range {
   readonly from: Sql;
   readonly conditions: readonly Sql[];
@@ -534,10 +526,7 @@ interface Range {
 const hasNoRecords = ({ model }: Context, over: Collection): boolean =>
   over.kind === 'records' && !model.stores(over.navigation.target);
 
-/**
- * `any` and `all` as EXISTS and NOT EXISTS. A predicate that is null counts as false (OData 4.01 URL conventions,
- * 5.1.1.13).
- */
+/** `any` and `all` as EXISTS and NOT EXISTS. A predicate that is null counts as false (OData 4.01 URL conventions, 5.1.1.13). */
 function collectionCondition(context: Context, expression: Quantified): Sql {
   if (hasNoRecords(context, expression.over)) return expression.kind === 'any' ? sql`FALSE` : sql`TRUE`;
   const { predicate, over } = expression;
@@ -728,8 +717,7 @@ function distanceCondition(
 }
 
 /**
- * Whether the location lies in the polygon or on its border. The bounding box is tested first, which an index can
- * serve.
+ * Whether the location lies in the polygon or on its border. The bounding box is tested first, which an index can serve.
  * @param exact whether a missing location must yield null rather than false
  */
 function withinCondition(context: Context, { location, polygon }: Within, exact: boolean): Sql {

@@ -42,9 +42,7 @@ function within(latitude: Value, longitude: Value, ring: Value): Value {
   return Number(liesWithin(latitude, longitude, String(ring)));
 }
 
-/**
- * The number of patterns that a thread keeps compiled, and the approximate size of each in addition to its own text.
- */
+/** The number of patterns that a thread keeps compiled, and the approximate size of each in addition to its own text. */
 const PATTERNS = { entries: 200, bytes: 8 * 1024 * 1024 };
 const COMPILED_BYTES = 10_000;
 const BYTES_PER_CHARACTER = 80;

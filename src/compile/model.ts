@@ -36,10 +36,7 @@ export interface StoreModel {
   readonly inUse: (field: Field) => boolean;
 }
 
-/**
- * Fields that were in use and are no longer declared. Their values stay in the store in case the fields are declared
- * again.
- */
+/** Fields that were in use and are no longer declared. Their values stay in the store in case the fields are declared again. */
 export const dormantFields = ({ profile }: Pick<StoreModel, 'profile'>, resource: Resource): string[] =>
   [...(profile.since.get(resource.name)?.keys() ?? [])].filter((name) => !resource.fields.has(name));
 

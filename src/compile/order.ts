@@ -20,9 +20,8 @@ export interface Order {
   /** The ORDER BY clause in which rows that are equal in all values are in reverse order. */
   readonly tiesReversed: Sql;
   /**
-   * The rows after a given row, as ranges in the order of the result: first rows that tie with it in everything but
-   * the key, then rows that tie in everything but the last term, and so on. An index can serve each range, but not
-   * one condition with OR.
+   * The rows after a given row, as ranges in the order of the result: first rows that tie with it in everything but the key, then
+   * rows that tie in everything but the last term, and so on. An index can serve each range, but not one condition with OR.
    */
   readonly after: (values: readonly BoundValue[], key: BoundValue) => Sql[];
 }

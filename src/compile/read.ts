@@ -1,6 +1,4 @@
-/**
- * The requests that a store can answer, as data, the same for every engine. This module knows no SQL.
- */
+/** The requests that a store can answer, as data, the same for every engine. This module knows no SQL. */
 import type { View } from '../access/index.ts';
 import {
   type Field,

@@ -1,6 +1,4 @@
-/**
- * The view of a store that a role gets under its current settings.
- */
+/** The view of a store that a role gets under its current settings. */
 import { makeView, type View } from '../access/index.ts';
 import { platError } from '../errors/index.ts';
 import type { StoreModel } from './model.ts';

@@ -1,6 +1,4 @@
-/**
- * The SELECT statements with which writes read stored rows, and the conversion of these rows, for every engine.
- */
+/** The SELECT statements with which writes read stored rows, and the conversion of these rows, for every engine. */
 import { type Field, type FieldValue, MEDIA_KINDS, type MediaKind } from '../dictionary/index.ts';
 import { COUNTED_RESOURCE, type CountedChild, isChildCount, PERMISSION } from '../records/media.ts';
 import type { StoredRow } from '../records/rows.ts';

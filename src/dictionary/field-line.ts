@@ -1,6 +1,4 @@
-/**
- * The notation of the field tables: their lines, and the types in them, which declarations also use.
- */
+/** The notation of the field tables: their lines, and the types in them, which declarations also use. */
 import type { JoinedFrom, ScalarType } from './types.ts';
 
 /** One line of a field table, before names are resolved. */

@@ -12,8 +12,7 @@ export interface FilterFault {
 }
 
 /**
- * Where a reader continues: with everything at an address, or after a full download behind a position in the sequence
- * of changes.
+ * Where a reader continues: with everything at an address, or after a full download behind a position in the sequence of changes.
  */
 export type ResumePoint =
   | { readonly kind: 'address'; readonly address: string }

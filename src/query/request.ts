@@ -1,6 +1,4 @@
-/**
- * A request for a collection. Both languages produce it, and it depends on neither of them.
- */
+/** A request for a collection. Both languages produce it, and it depends on neither of them. */
 import type { Field, Navigation, Resource } from '../dictionary/types.ts';
 import { malformedError } from '../errors/index.ts';
 import type { Expression, OrderTerm, Search } from './tree.ts';

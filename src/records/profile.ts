@@ -59,9 +59,7 @@ const SPECIFIED_FIELDS: Readonly<Record<string, readonly string[]>> = {
   Property: ['StandardStatus'],
 };
 
-/**
- * The fields of a new store: the initial ones, and the counts that the store maintains, so that no record lacks them.
- */
+/** The fields of a new store: the initial ones, and the counts that the store maintains, so that no record lacks them. */
 export function fieldsOfNewStore({
   dictionary,
   settings,

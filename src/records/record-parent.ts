@@ -1,6 +1,4 @@
-/**
- * How a record names its parent, and which position in the input determines the parent.
- */
+/** How a record names its parent, and which position in the input determines the parent. */
 import type { FieldValue, Resource } from '../dictionary/index.ts';
 import { isObject } from '../shared/json.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from './media.ts';

@@ -1,6 +1,4 @@
-/**
- * The timestamps that a record has, and those that a change moves.
- */
+/** The timestamps that a record has, and those that a change moves. */
 import { type Field, type FieldValue, type FieldValues, REPLICA_TIMESTAMP } from '../dictionary/index.ts';
 import { memoizePerObject } from '../shared/memoize.ts';
 

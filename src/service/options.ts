@@ -38,10 +38,7 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
-/**
- * How the RESO interface represents values of lookups: as strings that `Lookup` lists, or as members of enumeration
- * types.
- */
+/** How the RESO interface represents values of lookups: as strings that `Lookup` lists, or as members of enumeration types. */
 export type LookupForm = 'strings' | 'enumerations';
 
 export interface ServiceOptions {

@@ -26,8 +26,7 @@ export const makeSleep =
   };
 
 /**
- * Waits for a moment and checks the clock every few minutes, so that setting the clock, either way, moves the wait with
- * it.
+ * Waits for a moment and checks the clock every few minutes, so that setting the clock, either way, moves the wait with it.
  * @param left returns the milliseconds that are left now
  */
 export async function sleepUntil(

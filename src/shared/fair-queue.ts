@@ -11,10 +11,7 @@ export interface QueueBounds {
   readonly long: boolean;
   /** The maximum number of long turns of one name, even if nobody else waits; absent: three of four. */
   readonly alone?: number;
-  /**
-   * The maximum number of waiting requests. Beyond it, the latest request of the name with the most waiting ones is
-   * refused.
-   */
+  /** The maximum number of waiting requests. Beyond it, the latest request of the name with the most waiting ones is refused. */
   readonly waiting: number;
   /** The maximum wait in milliseconds; absent: unlimited. */
   readonly patience?: number;
@@ -63,9 +60,8 @@ function shareOf(bounds: QueueBounds, names: number): number {
 }
 
 /**
- * Grants turns: first to the names with the fewest turns, and among those to the one that has used the least time.
- * Within a name, the order of arrival decides. If turns are long, no name gets all of them, or more than its share
- * next to others.
+ * Grants turns: first to the names with the fewest turns, and among those to the one that has used the least time. Within a name,
+ * the order of arrival decides. If turns are long, no name gets all of them, or more than its share next to others.
  */
 export class FairQueue {
   readonly #bounds: QueueBounds;

@@ -12,10 +12,7 @@ const startsWith = (bytes: Buffer, magic: string): boolean =>
 
 export const isGzip = (bytes: Buffer): boolean => startsWith(bytes, '\x1f\x8b');
 
-/**
- * Formats with a signature that plat does not read, or that contain no records. `FILE` is replaced by the name of the
- * file.
- */
+/** Formats with a signature that plat does not read, or that contain no records. `FILE` is replaced by the name of the file. */
 const UNSUPPORTED_FORMATS: readonly (readonly [
   is: (bytes: Buffer) => boolean,
   what: string,

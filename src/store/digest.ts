@@ -80,9 +80,7 @@ function endOfPortion(text: Buffer, at: number): number {
   return found < 0 ? text.length : found + 2;
 }
 
-/**
- * Counts objects by their first bytes. Searching for a single byte is several times as fast as searching for a text.
- */
+/** Counts objects by their first bytes. Searching for a single byte is several times as fast as searching for a text. */
 function countObjects(text: Buffer, members: { readonly begin: Buffer; number: number }[]): void {
   for (let at = text.indexOf(BRACE); at >= 0; at = text.indexOf(BRACE, at + 1)) {
     const member = members.find(
@@ -94,9 +92,7 @@ function countObjects(text: Buffer, members: { readonly begin: Buffer; number: n
 
 const TIMESTAMP_MEMBER = Buffer.from(`,"${REPLICA_TIMESTAMP}":"`);
 const ADDRESS = Buffer.from('"MediaURL":"');
-/**
- * The URL of a served file up to its path: the signature consists of role, expiry and 32 digits (files/file-signature.ts).
- */
+/** The URL of a served file up to its path: the signature consists of role, expiry and 32 digits (files/file-signature.ts). */
 const SIGNED = /^([^?#]*?)\/media\/[^/?#]+\.\d+\.[0-9a-f]{32}(?=\/)/;
 const BRACE = 0x7b;
 const QUOTE = 0x22;

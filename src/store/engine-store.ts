@@ -49,8 +49,7 @@ export async function openOn<S extends WriteSession>(engine: Engine<S>): Promise
   await using opened = new AsyncDisposableStack();
   opened.defer(() => engine.close());
   const writer = new StoreWriter(engine.writing);
-  // Values that cannot be counted now, because the clock or the tables are wrong, are counted when the store is next
-  // opened.
+  // Values that cannot be counted now, because the clock or the tables are wrong, are counted when the store is next opened.
   await writer.countValues().catch(() => undefined);
   const { moment } = await engine.ask();
   const stored = await readModel(engine.reading.small);

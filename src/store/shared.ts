@@ -19,9 +19,8 @@ export interface SharedState {
   /** Stores a list under a name, unless the name already has one. @returns the list that is stored now */
   keepList(name: string, list: KeptList, bounds: ListBounds): Promise<SharedList>;
   /**
-   * Drops lists that have expired, and lists beyond the size limit: among names with the same part before the dot,
-   * those whose lists take the most memory lose their oldest ones first. Also drops windows of requests that have
-   * ended.
+   * Drops lists that have expired, and lists beyond the size limit: among names with the same part before the dot, those whose
+   * lists take the most memory lose their oldest ones first. Also drops windows of requests that have ended.
    */
   sweepLists(bytes: number): Promise<void>;
 }

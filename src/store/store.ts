@@ -254,9 +254,7 @@ export interface Store extends Checks {
   contents(resource: string, of: ContentKey): Promise<readonly FieldValues[]>;
   /** Every record as a line of JSON that `plat import` accepts, without nested children. */
   export(resource: string): AsyncIterable<string>;
-  /**
-   * Writes a consistent copy of a live store, and checks it before it gets its name.
-   */
+  /** Writes a consistent copy of a live store, and checks it before it gets its name. */
   backup(file: string, onProgress?: OnProgress): Promise<void>;
   /**
    * Closes the store. Running reads are canceled.

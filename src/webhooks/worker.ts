@@ -36,10 +36,7 @@ const HOLD_RENEWAL_INTERVAL = 5000;
 /** After this many entries that do not concern a webhook, its position is saved. */
 const NOTED_AFTER = 20_000;
 
-/**
- * The next step for a webhook. `nothing`: everything up to the position does not concern it. `stop`: it cannot
- * continue.
- */
+/** The next step for a webhook. `nothing`: everything up to the position does not concern it. `stop`: it cannot continue. */
 type Next =
   | { readonly kind: 'batch'; readonly changes: readonly RecordChange[]; readonly position: FeedPosition }
   | { readonly kind: 'nothing'; readonly position: FeedPosition }

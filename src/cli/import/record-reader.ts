@@ -82,9 +82,7 @@ type Part =
   /** A broken record, up to the line where the next document probably begins. */
   | { readonly kind: 'broken'; readonly indentation: number };
 
-/**
- * @param onContext called when a document names its resource, before its records are yielded
- */
+/** @param onContext called when a document names its resource, before its records are yielded */
 export async function* readRecords(
   chunks: AsyncIterable<Buffer>,
   onContext: (context: Context) => void = () => undefined,

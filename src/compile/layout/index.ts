@@ -1,6 +1,4 @@
-/**
- * The tables, columns, indexes and views of resources, which are the same in every engine.
- */
+/** The tables, columns, indexes and views of resources, which are the same in every engine. */
 import type { AccessRules, RowRule, WithheldRule } from '../../access/index.ts';
 import {
   type Dictionary,
@@ -38,9 +36,8 @@ const viewName = (resource: string): string => snakeCase(navigationTo(resource) 
 const columnsTable = (resource: string): string => `${snakeCase(resource)}_records`;
 
 /**
- * The records of a large resource are wide and numerous, so their texts are in a separate table, and the fields that
- * searches read are in another (search-table.ts). All other records have their texts in the same table as their
- * columns.
+ * The records of a large resource are wide and numerous, so their texts are in a separate table, and the fields that searches
+ * read are in another (search-table.ts). All other records have their texts in the same table as their columns.
  */
 const textsTable = ({ name, filteredBy }: Resource): string =>
   filteredBy === undefined ? columnsTable(name) : `${snakeCase(name)}_texts`;
@@ -181,10 +178,7 @@ function systemSource(resource: Resource): SystemSource {
   return resource.fields.has('OriginatingSystemID') ? 'own' : 'none';
 }
 
-/**
- * A replica's own timestamp serves its consumers as the source's timestamp serves those of an authority, so both are
- * indexed.
- */
+/** A replica's own timestamp serves its consumers as the source's timestamp serves those of an authority, so both are indexed. */
 const withReplicaTimestamp = (indexes: Resource['searchedBy']): Resource['searchedBy'] =>
   indexes.flatMap((index) =>
     index.fields[0] === 'ModificationTimestamp'

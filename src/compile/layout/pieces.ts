@@ -1,6 +1,4 @@
-/**
- * The pieces of ready text that a record is stored with, for itself and for the listings that include its fields.
- */
+/** The pieces of ready text that a record is stored with, for itself and for the listings that include its fields. */
 import { hash } from 'node:crypto';
 import type { Dictionary, Field, Resource } from '../../dictionary/index.ts';
 import { isAssignedTimestamp } from '../../records/timestamps.ts';

@@ -87,9 +87,7 @@ export function expectedTexts(row: CheckedRow): (readonly [string, Sql])[] {
   ];
 }
 
-/**
- * Fields that came into use after a text was written have no value in its row (consistent-rows.ts), so they need no test.
- */
+/** Fields that came into use after a text was written have no value in its row (consistent-rows.ts), so they need no test. */
 function expectedValues(row: CheckedRow, { fields, first }: TextPlan): Sql {
   const file = column(row.alias, '_file');
   return concat(

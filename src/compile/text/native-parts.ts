@@ -183,10 +183,7 @@ export function renditionQuery(name: string): string {
   return width === undefined ? '' : `?width=${width}`;
 }
 
-/**
- * The end of a photo's text with the members that are added on reading. The mark is replaced by the address as JSON
- * text.
- */
+/** The end of a photo's text with the members that are added on reading. The mark is replaced by the address as JSON text. */
 export const PHOTO_END = `${PHOTO_URIS.map((name) => `,"${name}":${URL_MARK}`).join('')}}`;
 
 /** The end of a served photo's text. The mark is replaced by the address as JSON text without its quotes. */
@@ -372,10 +369,7 @@ function fieldsFromMember(member: PartMember, value: unknown): (readonly [string
   }
 }
 
-/**
- * Converts `7/4/2026` to a date. Any other text is passed on unchanged, so that the record is quarantined and
- * reported.
- */
+/** Converts `7/4/2026` to a date. Any other text is passed on unchanged, so that the record is quarantined and reported. */
 function parseUsDate(value: unknown): unknown {
   const [, month = '', day = '', year] =
     /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(typeof value === 'string' ? value : '') ?? [];

@@ -1,6 +1,4 @@
-/**
- * What the texts of both interfaces share when they are read: addresses of files, values as JSON, a cache.
- */
+/** What the texts of both interfaces share when they are read: addresses of files, values as JSON, a cache. */
 import type { View } from '../../access/index.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';

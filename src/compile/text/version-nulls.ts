@@ -10,8 +10,7 @@ type MemberText = (field: Field) => string;
 type Since = (field: Field) => number;
 
 /**
- * The nulls that a text of an older version lacks, as a constant per version; undefined if all fields are as old as
- * the store.
+ * The nulls that a text of an older version lacks, as a constant per version; undefined if all fields are as old as the store.
  */
 export function missingNulls(
   alias: string,

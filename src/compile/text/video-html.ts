@@ -44,10 +44,7 @@ export const ELEMENTS = {
 /** The name of an unnamed video. */
 export const UNNAMED_VIDEO = 'Video';
 
-/**
- * Characters with a meaning in HTML and their entities. The ampersand comes first, because the other entities contain
- * it.
- */
+/** Characters with a meaning in HTML and their entities. The ampersand comes first, because the other entities contain it. */
 export const HTML_CHARACTERS: readonly (readonly [string, string])[] = [
   ['&', '&amp;'],
   ['"', '&quot;'],

@@ -1,6 +1,4 @@
-/**
- * The file of a store: detects what is at a path, creates a file with the tables of a store, and migrates it.
- */
+/** The file of a store: detects what is at a path, creates a file with the tables of a store, and migrates it. */
 import { existsSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';

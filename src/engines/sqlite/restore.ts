@@ -1,6 +1,4 @@
-/**
- * The operations of the SQLite engine for a restore (store/files/restore.ts).
- */
+/** The operations of the SQLite engine for a restore (store/files/restore.ts). */
 import { copyFileSync, existsSync } from 'node:fs';
 import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';

@@ -1,6 +1,4 @@
-/**
- * A thread that reads a file on its own connection.
- */
+/** A thread that reads a file on its own connection. */
 import { workerData } from 'node:worker_threads';
 import { Deadline } from '../../shared/deadline.ts';
 import { deflateNow } from '../../store/read/blocks-task.ts';

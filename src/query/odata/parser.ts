@@ -53,8 +53,7 @@ export const PARSED_OPTIONS = [
 type ParsedOption = (typeof PARSED_OPTIONS)[number] | 'levels';
 
 /**
- * Parses the value of every option of a request. Options that have no syntax (`$skiptoken`, `$format`, …) are left to the
- * binder.
+ * Parses the value of every option of a request. Options that have no syntax (`$skiptoken`, `$format`, …) are left to the binder.
  * @throws syntax, filterTooLarge, optionInvalid and the errors of nested options
  */
 export function parseOptions(

@@ -41,9 +41,7 @@ export type Caller =
   | {
       readonly kind: 'known';
       readonly key: KeyRecord;
-      /**
-       * The current state of the store: the one in which the key was found, or a new one if that is no longer fresh.
-       */
+      /** The current state of the store: the one in which the key was found, or a new one if that is no longer fresh. */
       readonly look: () => Promise<Look>;
       /** The state in which the key was found, as long as it is fresh. */
       readonly lately?: () => Look | undefined;

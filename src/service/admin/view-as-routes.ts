@@ -8,9 +8,7 @@ const VIEWERS = [
   ['/as/key/{id}/{surface}', 'this key'],
 ] as const;
 
-/**
- * The interfaces as another role or key. `view-as.ts` redirects them to their surface before a path is looked up here.
- */
+/** The interfaces as another role or key. `view-as.ts` redirects them to their surface before a path is looked up here. */
 export const VIEW_AS_ROUTES: readonly DescribedRoute[] = VIEWERS.flatMap(([root, who]): DescribedRoute[] => [
   {
     path: `${root}/{path}`,

@@ -1,6 +1,5 @@
 /**
- * The operator's actions on webhooks through the admin port, with the same rules as the command line
- * (webhooks/operations.ts).
+ * The operator's actions on webhooks through the admin port, with the same rules as the command line (webhooks/operations.ts).
  */
 import { malformedError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';

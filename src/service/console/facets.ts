@@ -88,9 +88,7 @@ function partOf(
   return { records, histogram, fields: shown };
 }
 
-/**
- * The counts of several parts together. @throws PlatError `typeMismatch` if one has more values than can be added up
- */
+/** The counts of several parts together. @throws PlatError `typeMismatch` if one has more values than can be added up */
 function sumFacets(name: string, parts: readonly Shown[]): Shown {
   if (parts.some(({ more }) => more > 0)) {
     throw typeMismatch({ option: 'fields', text: name }, 0, `${name} has too many values to be counted`);

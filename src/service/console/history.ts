@@ -89,10 +89,7 @@ export class History {
     return minute;
   }
 
-  /**
-   * The requests in a minute; undefined if there were none, or if it is more than a day ago. @param at minutes since
-   * 1970
-   */
+  /** The requests in a minute; undefined if there were none, or if it is more than a day ago. @param at minutes since 1970 */
   minute(at: number): Minute | undefined {
     const minute = this.#minutes[at % MINUTES_PER_DAY];
     return minute?.at === at ? minute : undefined;

@@ -1,7 +1,6 @@
 /**
- * Sessions of console users: a cookie represents the token of an admin key, which the browser sends once and never
- * stores. A session ends with its key. Sessions are in the memory of one process, as the admin port belongs to one
- * process.
+ * Sessions of console users: a cookie represents the token of an admin key, which the browser sends once and never stores. A
+ * session ends with its key. Sessions are in the memory of one process, as the admin port belongs to one process.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { BoundedCache } from '../../shared/bounded-cache.ts';

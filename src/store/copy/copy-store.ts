@@ -34,10 +34,9 @@ const ROWS = 500;
 const PASSES = 3;
 
 /**
- * Makes the store at `to` equal to the one at `from`, table by table in key order: writes the rows that are missing or
- * different, and removes extra rows. An interrupted copy therefore continues where it stopped, and the last pass, which
- * has nothing to change, proves that both are equal. The source is read on one snapshot, and may be served and written
- * to in the meantime.
+ * Makes the store at `to` equal to the one at `from`, table by table in key order: writes the rows that are missing or different,
+ * and removes extra rows. An interrupted copy therefore continues where it stopped, and the last pass, which has nothing to
+ * change, proves that both are equal. The source is read on one snapshot, and may be served and written to in the meantime.
  * @param onProgress called after each step with the rows that were compared
  * @param once one pass is enough, because the copy is checked as a whole afterwards
  * @throws PlatError `storeMissing`; `usage` if another store is at `to`; `failed` if rows do not stay as written

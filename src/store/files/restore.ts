@@ -1,7 +1,6 @@
 /**
- * Restores a store from a backup: copies the backup next to the store, checks it completely, begins a new epoch in it,
- * and replaces the store in one step. No other process may have the store open in the meantime. The replaced store is
- * kept.
+ * Restores a store from a backup: copies the backup next to the store, checks it completely, begins a new epoch in it, and
+ * replaces the store in one step. No other process may have the store open in the meantime. The replaced store is kept.
  */
 
 import {

@@ -56,9 +56,7 @@ export function laneOfCount(query: RecordQuery): Lane {
   return query.part === undefined ? 'pages' : 'searches';
 }
 
-/**
- * Whether the cost of writing a record depends only on its own parts: there is no search, and no list inside a list.
- */
+/** Whether the cost of writing a record depends only on its own parts: there is no search, and no list inside a list. */
 const isPlainShape = (shape: Shape): boolean =>
   shape.kind !== 'reso' || (shape.computed.length === 0 && shape.expansions.every(isPlainExpansion));
 

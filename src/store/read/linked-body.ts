@@ -471,9 +471,7 @@ export class LinkedFragments implements SizedCache {
     this.#before = new Generation();
   }
 
-  /**
-   * Drops changed fragments. @returns the position of the snapshot; undefined if nothing in the cache is valid there
-   */
+  /** Drops changed fragments. @returns the position of the snapshot; undefined if nothing in the cache is valid there */
   #follow(since: number, rows: readonly Row[]): number | undefined {
     const changes = readChanges(since, rows);
     if (changes.kind === 'behind') return undefined;

@@ -1,6 +1,4 @@
-/**
- * How the steps of a read request data from an engine: they describe statements as data.
- */
+/** How the steps of a read request data from an engine: they describe statements as data. */
 import type { BoundValue, Slot } from '../../compile/fragment.ts';
 import type { PlannedStatement } from '../../compile/page-plan.ts';
 import type { Row } from '../session.ts';

@@ -1,11 +1,10 @@
 /**
- * The sequence of changes: one entry for each record that a transaction writes, deletes, restamps or makes visible to
- * other roles, written in the transaction itself. One writer at a time has the lock of the store, and numbers are
- * assigned under it, so the numbers are in commit order: a reader that has seen a number never finds a smaller one
- * later. An entry records which roles saw the record before the transaction and which see it after, so that each role
- * can be shown what the change means to it. The last entry of a commit contains its id, by which a follower detects
- * that the store was restored without plat and has different changes under the numbers that it knows. It knows no
- * engine.
+ * The sequence of changes: one entry for each record that a transaction writes, deletes, restamps or makes visible to other
+ * roles, written in the transaction itself. One writer at a time has the lock of the store, and numbers are assigned under it, so
+ * the numbers are in commit order: a reader that has seen a number never finds a smaller one later. An entry records which roles
+ * saw the record before the transaction and which see it after, so that each role can be shown what the change means to it. The
+ * last entry of a commit contains its id, by which a follower detects that the store was restored without plat and has different
+ * changes under the numbers that it knows. It knows no engine.
  */
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -1,6 +1,4 @@
-/**
- * Writes new timestamps and counts, and the texts that contain them, for records whose content is otherwise unchanged.
- */
+/** Writes new timestamps and counts, and the texts that contain them, for records whose content is otherwise unchanged. */
 
 import { type ColumnKind, columnKind, encode } from '../../compile/column-value.ts';
 import { type BoundValue, join, name, sql } from '../../compile/fragment.ts';

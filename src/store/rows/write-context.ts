@@ -1,6 +1,4 @@
-/**
- * The context that the modules share which write the rows of one transaction.
- */
+/** The context that the modules share which write the rows of one transaction. */
 
 import type { StoreModel } from '../../compile/model.ts';
 import type { WriteSession } from '../session.ts';

@@ -1,6 +1,4 @@
-/**
- * A part of a check as data, which can run on the calling thread or on another one with the same result.
- */
+/** A part of a check as data, which can run on the calling thread or on another one with the same result. */
 import type { CheckedRows, Checks, FaultPage, RowFaults, RowPlace } from '../check/checks.ts';
 import type { LiveModel } from '../state/live-model.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Threads that read a store in parallel, for an engine that runs statements on the calling thread. It knows no engine.
- */
+/** Threads that read a store in parallel, for an engine that runs statements on the calling thread. It knows no engine. */
 import { Worker } from 'node:worker_threads';
 import { platError } from '../../errors/index.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';

@@ -1,6 +1,4 @@
-/**
- * The loop of a pool thread: it processes one task after another. It knows no engine.
- */
+/** The loop of a pool thread: it processes one task after another. It knows no engine. */
 import { parentPort } from 'node:worker_threads';
 import type { StoreModel } from '../../compile/model.ts';
 import { PlatError } from '../../errors/index.ts';

@@ -31,9 +31,8 @@ export async function modelOfToday(
 }
 
 /**
- * Rules that depend on the date change at midnight UTC. The stored visibility of rows is updated in the background,
- * under the write lock. No read waits for this: until then, reads evaluate the rules themselves
- * (compile/visibility.ts).
+ * Rules that depend on the date change at midnight UTC. The stored visibility of rows is updated in the background, under the
+ * write lock. No read waits for this: until then, reads evaluate the rules themselves (compile/visibility.ts).
  */
 export class NewDay {
   readonly #startDay: () => Promise<void>;

@@ -165,8 +165,7 @@ export class CommitTimestamps {
   }
 
   /**
-   * Returns the timestamp of each record: the one that was assigned in this commit, or a new one, in the order of the
-   * keys.
+   * Returns the timestamp of each record: the one that was assigned in this commit, or a new one, in the order of the keys.
    * @param fills as in `next`
    */
   forRecords(resource: string, keys: readonly string[], fills = false): (key: string) => string {

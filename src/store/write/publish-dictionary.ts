@@ -34,8 +34,7 @@ export async function publishDictionary(transaction: WriteTransaction): Promise<
 }
 
 /**
- * Publishes the changes that result from fields that came into use. The values in use stay: no record has been written
- * since.
+ * Publishes the changes that result from fields that came into use. The values in use stay: no record has been written since.
  * @param before the model without these fields, with the same settings
  */
 export async function publishFields(transaction: WriteTransaction, before: StoreModel): Promise<void> {

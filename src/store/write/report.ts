@@ -1,6 +1,4 @@
-/**
- * The report of a write, in numbers; nothing is omitted without a trace (I7).
- */
+/** The report of a write, in numbers; nothing is omitted without a trace (I7). */
 import type { RecordName } from '../../records/record-name.ts';
 
 export interface WriteReport {

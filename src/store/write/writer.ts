@@ -1,7 +1,6 @@
 /**
- * The write side of every store: transactions of records, changes of settings, epochs and days. It decides what a
- * transaction writes and which timestamps it uses. It does not know how an engine locks, reads the time or changes its
- * tables.
+ * The write side of every store: transactions of records, changes of settings, epochs and days. It decides what a transaction
+ * writes and which timestamps it uses. It does not know how an engine locks, reads the time or changes its tables.
  */
 import { reusedBits } from '../../access/index.ts';
 import { bind, sql } from '../../compile/fragment.ts';

@@ -89,10 +89,7 @@ function drawLot(kind: Kind, name: string, setting: Setting, random: Random): nu
   }
 }
 
-/**
- * Draws what is sold and where it stands.
- * `withRooms` rules out bare land; nothing in it is younger than `year`.
- */
+/** Draws what is sold and where it stands. `withRooms` rules out bare land; nothing in it is younger than `year`. */
 export function drawPremises(random: Random, year: number, withRooms: boolean): Premises {
   const { type, name, kind, settings } = random.weighted(withRooms ? BUILT : ALL);
   const setting = random.weighted(SETTINGS.map((entry, index) => [entry, settings[index] ?? 0] as const));

@@ -242,9 +242,8 @@ function possible(
 }
 
 /**
- * Draws what happens next to a listing: the same stream, listing and moment give the same event.
- * Photos and open houses change only where the record carries its children; what an event returns for a
- * listing may be handed in again for the one after it.
+ * Draws what happens next to a listing: the same stream, listing and moment give the same event. Photos and open houses change
+ * only where the record carries its children; what an event returns for a listing may be handed in again for the one after it.
  * @returns undefined when nothing can happen to it any more
  */
 export function nextEvent(

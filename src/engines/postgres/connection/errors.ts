@@ -1,6 +1,4 @@
-/**
- * Translates the errors of a server, and of the network to it. No message contains the password of an address.
- */
+/** Translates the errors of a server, and of the network to it. No message contains the password of an address. */
 import { Client } from 'pg';
 import { platError } from '../../../errors/index.ts';
 import { NOT_A_LIST } from '../../../records/damage.ts';

@@ -88,11 +88,10 @@ async function extendAll(session: ServerSession): Promise<void> {
 type StoredLayout = Pick<Meta, 'layout' | 'oldestReader' | 'oldestWriter'>;
 
 /**
- * A step from one layout to the next. It runs once, under the write lock, in a transaction of its own, while processes
- * of the previous version run: these continue as far as the step permits, and are otherwise rejected from their next
- * request or write on.
- * Anything that a step changes incompatibly for older readers gets a new name: a read that has begun then finds a
- * missing table or column and fails, and never sees rows that were rewritten under its snapshot.
+ * A step from one layout to the next. It runs once, under the write lock, in a transaction of its own, while processes of the
+ * previous version run: these continue as far as the step permits, and are otherwise rejected from their next request or write
+ * on. Anything that a step changes incompatibly for older readers gets a new name: a read that has begun then finds a missing
+ * table or column and fails, and never sees rows that were rewritten under its snapshot.
  */
 export interface Migration extends StoredLayout {
   /** Written once and never changed: statements as they were when the layout was new, not those of today's tables. */

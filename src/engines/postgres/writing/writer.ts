@@ -1,6 +1,4 @@
-/**
- * The operations of a server that the store's writer needs.
- */
+/** The operations of a server that the store's writer needs. */
 import type { ColumnKind } from '../../../compile/column-value.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
 import { bind, join, name, type Sql, sql } from '../../../compile/fragment.ts';
