@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { failedError, PlatError } from '../../errors/index.ts';
-import { changePages, recordNamed } from '../../store/changes/follow-changes.ts';
+import { recordName } from '../../records/record-name.ts';
+import { changePages } from '../../store/changes/follow-changes.ts';
 import { findRole } from '../../store/keys/new-key.ts';
 import { CheckpointFile } from '../checkpoint-file.ts';
 import { withStore } from '../open-store.ts';
@@ -37,7 +38,7 @@ export function defineChanges(changes: Command): void {
       try {
         for await (const page of changePages(store, request)) {
           for (const change of page.changes) {
-            const text = change.kind === 'deleted' ? undefined : page.records?.get(recordNamed(change));
+            const text = change.kind === 'deleted' ? undefined : page.records?.get(recordName(change));
             const line = JSON.stringify(change);
             await streamJson(text === undefined ? line : `${line.slice(0, -1)},"record":${text}}`);
           }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { PlatError } from '../../errors/index.ts';
 import { describeUnreadableNotes } from '../../replica/checkpoint/checkpoint.ts';
-import { type Fault, findFaults, repairStore } from '../../store/check/check-store.ts';
+import { describeFault, type Fault, findFaults, repairStore } from '../../store/check/check-store.ts';
 import type { Store } from '../../store/store.ts';
 import { openConfigured } from '../open-store.ts';
 import { addOptions, applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION } from '../options.ts';
@@ -77,8 +77,7 @@ async function writeFaults(
 
 function writeFault(fault: Fault, json: boolean): void {
   if (json) writeJson(fault);
-  else if (fault.place === 'file') writeLines(fault.what);
-  else writeLines(`${fault.resource} ${fault.key}: ${fault.what.join(', ')}`);
+  else writeLines(describeFault(fault));
 }
 
 interface Summary {

@@ -1,5 +1,6 @@
 /** Detects walks that would not end. This module does not know how pages are requested. */
 import { hash } from 'node:crypto';
+import { recordName } from '../../records/record-name.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { AnyPage, WalkPosition } from './source.ts';
 
@@ -45,7 +46,7 @@ export class LoopGuard {
     const words = describePosition(next);
     if (!this.#positions.add(words)) throw loopFailure(`The source gave ${words} twice`);
     // A page with the same records in another order is the same page.
-    const names = keys.map(({ resource, key }) => `${resource} ${key}`).toSorted();
+    const names = keys.map(recordName).toSorted();
     const isNew = keys.length > 0 && this.#pages.add(names.join('\n'));
     if (keys.length > 1 && !isNew) {
       const where = position?.kind === 'skip' ? `at the offset ${position.skip} as before` : 'twice';

@@ -6,6 +6,7 @@ import type { View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { FileSigning } from '../../compile/read.ts';
 import { type Resource, timestampFrom } from '../../dictionary/index.ts';
+import { recordName } from '../../records/record-name.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
 import {
   defaultResources,
@@ -13,7 +14,7 @@ import {
   type FeedPosition,
   positionText,
 } from '../../store/changes/change-feed.ts';
-import { changedRecords, type RecordTexts, recordNamed } from '../../store/changes/follow-changes.ts';
+import { changedRecords, type RecordTexts } from '../../store/changes/follow-changes.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
 import { changeEvent, positionEvent } from './event-text.ts';
 
@@ -129,7 +130,7 @@ export class EventPages {
       const stored = await changedRecords(this.#store, changes, asked, read);
       texts = new Map(
         changes.flatMap(({ resource, key }) => {
-          const named = recordNamed({ resource, key });
+          const named = recordName({ resource, key });
           const text = stored.get(named);
           const described = model.dictionary.resources.get(resource);
           return text === undefined || described === undefined

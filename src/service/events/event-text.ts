@@ -1,6 +1,7 @@
 /** Serializes the events of the stream of changes (HTML, 9.2). It must not know where they come from. */
+import { recordName } from '../../records/record-name.ts';
 import { type FeedPosition, positionText, type RecordChange } from '../../store/changes/change-feed.ts';
-import { type RecordTexts, recordNamed } from '../../store/changes/follow-changes.ts';
+import type { RecordTexts } from '../../store/changes/follow-changes.ts';
 
 /** Milliseconds after which a disconnected client reconnects. */
 const RETRY = 2000;
@@ -10,7 +11,7 @@ export const STREAM_PREAMBLE = `retry: ${RETRY}\n\n`;
 /** @param records absent if the client requests no records */
 export function changeEvent(change: RecordChange, records: RecordTexts | undefined): string {
   const data = JSON.stringify(changeOf(change));
-  const record = records?.get(recordNamed(change));
+  const record = records?.get(recordName(change));
   const isGiven = record !== undefined && change.kind !== 'deleted';
   return `event: change\ndata: ${isGiven ? `${data.slice(0, -1)},"record":${record}}` : data}\n\n`;
 }

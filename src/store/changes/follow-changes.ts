@@ -7,6 +7,7 @@ import { roleView } from '../../compile/role-view.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { platError, usageError } from '../../errors/index.ts';
 import { SELECT_ALL } from '../../query/request.ts';
+import { recordName } from '../../records/record-name.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { ReadOptions, Store } from '../store.ts';
 import {
@@ -108,7 +109,7 @@ export async function* followChanges(
   try {
     for await (const { changes, records, before, position } of changePages(store, { ...options, signal })) {
       for (const [index, change] of changes.entries()) {
-        const text = change.kind === 'deleted' ? undefined : records?.get(recordNamed(change));
+        const text = change.kind === 'deleted' ? undefined : records?.get(recordName(change));
         const isLast = index === changes.length - 1;
         yield {
           ...change,
@@ -142,11 +143,8 @@ interface RecordsRequest extends Pick<RecordQuery, 'view' | 'now'> {
   readonly files: FileSigning;
 }
 
-/** The texts of records, by resource and key, which `recordNamed` combines into one name. */
+/** The texts of records, by resource and key, which `recordName` combines into one name. */
 export type RecordTexts = ReadonlyMap<string, string>;
-
-export const recordNamed = ({ resource, key }: Pick<RecordChange, 'resource' | 'key'>): string =>
-  `${resource} ${key}`;
 
 /** Reads the records of all changes except deletions, each once. */
 export async function changedRecords(
@@ -202,7 +200,7 @@ async function readChunk(
   );
   try {
     for (const text of splitRecords(Buffer.from(page.body).toString(), resource.key)) {
-      texts.set(recordNamed({ resource: name, key: keyOfText(text) }), text);
+      texts.set(recordName({ resource: name, key: keyOfText(text) }), text);
     }
   } finally {
     page.release?.();

@@ -231,5 +231,6 @@ export async function describeFirstFault(
 export const isUsable = (fault: Fault): boolean =>
   fault.place === 'row' && fault.what.every((what) => what === '_source' || what === FOREIGN_SYSTEM);
 
-const describeFault = (fault: Fault): string =>
+/** The fault in one line. */
+export const describeFault = (fault: Fault): string =>
   fault.place === 'file' ? fault.what.join('; ') : `${fault.resource} ${fault.key}: ${fault.what.join(', ')}`;

@@ -23,7 +23,7 @@ import { timestampFrom } from '../../dictionary/index.ts';
 import { failedError, PlatError, usageError } from '../../errors/index.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { codeOf } from '../../shared/error-code.ts';
-import { findFaults, isUsable } from '../check/check-store.ts';
+import { describeFault, findFaults, isUsable } from '../check/check-store.ts';
 import type { OnProgress } from '../check/checks.ts';
 import { keyOf } from '../keys/key-store.ts';
 import type { Session } from '../session.ts';
@@ -189,9 +189,7 @@ async function checkAndBeginEpoch(
   try {
     const faults: string[] = [];
     for await (const fault of findFaults(store, onProgress)) {
-      if (isUsable(fault)) continue;
-      const where = fault.place === 'file' ? '' : `${fault.resource} ${fault.key}: `;
-      faults.push(`${where}${fault.what.join(', ')}`);
+      if (!isUsable(fault)) faults.push(describeFault(fault));
     }
     const [first] = faults;
     if (first !== undefined) {

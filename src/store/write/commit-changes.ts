@@ -188,10 +188,10 @@ function sizeOf(groups: CheckpointChange['records'] = []): TransactionSize {
 /** The keys of records to release, except those that were rejected again. */
 function withoutRejected(release: readonly Keys[], refused: readonly Rejection[]): readonly Keys[] {
   if (refused.length === 0) return release;
-  const names = new Set(refused.map(({ resource, key }) => `${resource} ${key}`));
+  const names = new Set(refused.map(recordName));
   return release.map(({ resource, keys }) => ({
     resource,
-    keys: keys.filter((key) => !names.has(`${resource} ${key}`)),
+    keys: keys.filter((key) => !names.has(recordName({ resource, key }))),
   }));
 }
 
