@@ -113,11 +113,7 @@ async function pauseWebhooks(target: RawTarget, tables: readonly RawTable[]): Pr
   return paused.length;
 }
 
-interface Step {
-  readonly rows: number;
-  readonly written: number;
-  readonly removed: number;
-}
+type Step = Pick<CopyReport, 'rows' | 'written' | 'removed'>;
 
 /** Walks both sides of a table in key order, and changes the second one. */
 async function* copyTable(from: RawSource, to: RawTarget, table: RawTable): AsyncIterable<Step> {

@@ -29,7 +29,7 @@ import type { TopMeans } from './collections.ts';
 import { nextLinkOf, readListPage } from './lists.ts';
 import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';
 import { isOffsetToken, offsetOfLink } from './offsets.ts';
-import { ATTEMPTS, probeOrders } from './probe-orders.ts';
+import { ATTEMPTS, type KeyList, probeOrders } from './probe-orders.ts';
 import { resoSource } from './reso-source.ts';
 import { type ChildAddress, childAddress, filterBy, literalOf, recordAddress, withOptions } from './urls.ts';
 
@@ -374,17 +374,11 @@ interface Conditioned {
   readonly condition: readonly string[];
 }
 
-interface ProbeOptions {
-  readonly client: SourceClient;
-  /** URL of the collection. */
-  readonly collection: string;
-  readonly key: string;
+interface ProbeOptions extends KeyList {
   /** Whether records of the collection have media. */
   readonly hasChildren: boolean;
   /** Whether the metadata declares a collection of listings, or there is no metadata. */
   readonly declaresChildren: boolean;
-  /** The filter of the copy. */
-  readonly filter: string | undefined;
 }
 
 async function probeRecords(options: ProbeOptions): Promise<RecordAccess> {

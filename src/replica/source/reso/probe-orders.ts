@@ -72,8 +72,9 @@ export async function probeOrders(
 }
 
 /** A collection, its key field, and the filter of the copy. */
-interface KeyList {
+export interface KeyList {
   readonly client: SourceClient;
+  /** URL of the collection. */
   readonly collection: string;
   readonly key: string;
   readonly filter: string | undefined;
