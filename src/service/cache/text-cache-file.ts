@@ -68,7 +68,7 @@ const FILLS: Readonly<Record<TextKind, { readonly kinds: readonly TextKind[]; re
  */
 const ONCE = 7 / 8;
 /** The maximum number of bytes of bodies that wait to be written. Texts of further bodies are not kept. */
-const MOST_WAITING = 24 * 1024 * 1024;
+const MOST_WAITING = 40 * 1024 * 1024;
 /** The number of bytes that are written in one call: for smaller and for larger pieces, Linux allocates memory more slowly. */
 const PIECE = 512 * 1024;
 /**

@@ -243,7 +243,7 @@ test('the file shrinks when the file of blocks grows', { skip: !canBeFound }, as
 
 test('texts that exceed the limit of pending writes are dropped', async (t) => {
   const { keep, dropped, read, released } = textFile(t, { bytes: 200 * MEGABYTE });
-  const large = 'x'.repeat(16 * MEGABYTE);
+  const large = 'x'.repeat(24 * MEGABYTE);
   const [[one = assert.fail()], [other = assert.fail()]] = await Promise.all([keep(large), keep(large)]);
   assert.deepEqual([dropped.has(one), dropped.has(other), released()], [false, true, 2]);
   assert.ok((await read(one)) === large);
