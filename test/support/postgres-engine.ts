@@ -65,13 +65,14 @@ async function prepareOnce(server: SharedServer, name: string, template: Templat
 }
 
 const prepare = (address: string, { settings, partitions, state }: Template): Promise<void> =>
-  prepareStore(state, (clock) =>
+  prepareStore(state, (clock, limits) =>
     openPostgresStore({
       address,
       create: settings,
       ...(partitions === undefined ? {} : { partitions }),
       clock,
       writeBackup,
+      ...(limits === undefined ? {} : { limits }),
     }),
   );
 
@@ -120,8 +121,12 @@ export function postgresEngine(partitions?: PartitionField): Engine {
     name: partitions === undefined ? 'postgres' : 'postgres with partitions',
     layout: LAYOUT_VERSION,
     share: 0.05,
-    async open(scope, { settings, clock, limits, machine }) {
-      const { address, drop } = await emptyDatabase(settings, partitions, preparedFor(clock, machine));
+    async open(scope, { settings, clock, limits, machine, hasUsualFields }) {
+      const { address, drop } = await emptyDatabase(
+        settings,
+        partitions,
+        preparedFor(clock, machine, hasUsualFields),
+      );
       // A database is dropped at once if nobody is connected to it; the server waits for those that it disconnects.
       const taken = new AsyncDisposableStack();
       scope.after(() => taken.disposeAsync());

@@ -19,7 +19,9 @@ function preparedStore(create: StoreSettings, state: Prepared): Promise<string> 
   const known = prepared.get(id);
   if (known !== undefined) return known;
   const path = temporaryFile();
-  const made = prepareStore(state, (clock) => openSqliteStore({ path, create, clock })).then(() => path);
+  const made = prepareStore(state, (clock, limits) =>
+    openSqliteStore({ path, create, clock, ...(limits === undefined ? {} : { limits }) }),
+  ).then(() => path);
   prepared.set(id, made);
   return made;
 }
@@ -38,8 +40,8 @@ export function sqliteEngine(
   return {
     layout: LAYOUT_VERSION,
     name: readers.pageReaders === undefined ? 'sqlite' : 'sqlite with reader threads',
-    async open(scope, { settings, clock, limits, machine }) {
-      const path = await emptyStoreFile(settings, preparedFor(clock, machine));
+    async open(scope, { settings, clock, limits, machine, hasUsualFields }) {
+      const path = await emptyStoreFile(settings, preparedFor(clock, machine, hasUsualFields));
       const open = async (file: string, on = clock, trust: ClockTrust = {}) => {
         const store = await openSqliteStore({
           path: file,

@@ -1,5 +1,5 @@
 import { suite } from 'node:test';
-import type { Engine } from '../../support/engine.ts';
+import { type Engine, withUsualFields } from '../../support/engine.ts';
 import { accessChangeContract } from './access-changes.ts';
 import { changesContract } from './changes.ts';
 import { checkContract } from './checks.ts';
@@ -46,28 +46,29 @@ import { withheldContract } from './withheld.ts';
 
 /** What every engine must do when records are written. */
 export function writingContract(engine: Engine): void {
-  suite(`${engine.name}: records`, () => recordContract(engine));
-  suite(`${engine.name}: children`, () => childrenContract(engine));
-  suite(`${engine.name}: orphans`, () => orphanContract(engine));
-  suite(`${engine.name}: deletes`, () => deleteContract(engine));
-  suite(`${engine.name}: systems`, () => systemContract(engine));
-  suite(`${engine.name}: media`, () => mediaContract(engine));
+  const used = withUsualFields(engine);
+  suite(`${engine.name}: records`, () => recordContract(used));
+  suite(`${engine.name}: children`, () => childrenContract(used));
+  suite(`${engine.name}: orphans`, () => orphanContract(used));
+  suite(`${engine.name}: deletes`, () => deleteContract(used));
+  suite(`${engine.name}: systems`, () => systemContract(used));
+  suite(`${engine.name}: media`, () => mediaContract(used));
   suite(`${engine.name}: timestamps`, () => stampContract(engine));
-  suite(`${engine.name}: heavy records`, () => heavyContract(engine));
+  suite(`${engine.name}: heavy records`, () => heavyContract(used));
   suite(`${engine.name}: changes of a replica in one transaction`, () => togetherContract(engine));
   suite(`${engine.name}: a clock that was wrong`, () => restampContract(engine));
   suite(`${engine.name}: the sequence of changes`, () => changesContract(engine));
   suite(`${engine.name}: the feed of changes`, () => feedContract(engine));
-  suite(`${engine.name}: webhooks`, () => webhookContract(engine));
+  suite(`${engine.name}: webhooks`, () => webhookContract(used));
   suite(`${engine.name}: events`, () => eventsContract(engine));
-  suite(`${engine.name}: parents`, () => parentContract(engine));
+  suite(`${engine.name}: parents`, () => parentContract(used));
   suite(`${engine.name}: fields in use`, () => fieldsInUseContract(engine));
   suite(`${engine.name}: values in use`, () => valuesInUseContract(engine));
-  suite(`${engine.name}: changes of access`, () => accessChangeContract(engine));
-  suite(`${engine.name}: keys`, () => keyContract(engine));
+  suite(`${engine.name}: changes of access`, () => accessChangeContract(used));
+  suite(`${engine.name}: keys`, () => keyContract(used));
   suite(`${engine.name}: the history of services`, () => historyContract(engine));
   suite(`${engine.name}: configuration`, () => configureContract(engine));
-  suite(`${engine.name}: epochs`, () => epochContract(engine));
+  suite(`${engine.name}: epochs`, () => epochContract(used));
   suite(`${engine.name}: checks`, () => checkContract(engine));
   suite(`${engine.name}: sound rows`, () => soundRowsContract(engine));
   suite(`${engine.name}: stored settings`, () => storedSettingsContract(engine));
@@ -76,23 +77,24 @@ export function writingContract(engine: Engine): void {
 
 /** What every engine must do when records are read. */
 export function readingContract(engine: Engine): void {
-  suite(`${engine.name}: roles`, () => roleContract(engine));
-  suite(`${engine.name}: midnight`, () => midnightContract(engine));
-  suite(`${engine.name}: withheld addresses`, () => withheldContract(engine));
-  suite(`${engine.name}: counts`, () => countContract(engine));
-  suite(`${engine.name}: counts of values`, () => facetContract(engine));
+  const used = withUsualFields(engine);
+  suite(`${engine.name}: roles`, () => roleContract(used));
+  suite(`${engine.name}: midnight`, () => midnightContract(used));
+  suite(`${engine.name}: withheld addresses`, () => withheldContract(used));
+  suite(`${engine.name}: counts`, () => countContract(used));
+  suite(`${engine.name}: counts of values`, () => facetContract(used));
   suite(`${engine.name}: the search table`, () => searchTableContract(engine));
-  suite(`${engine.name}: paging`, () => pagingContract(engine));
-  suite(`${engine.name}: orders`, () => orderContract(engine));
-  suite(`${engine.name}: values at the edges`, () => edgeValueContract(engine));
-  suite(`${engine.name}: lanes`, () => laneContract(engine));
+  suite(`${engine.name}: paging`, () => pagingContract(used));
+  suite(`${engine.name}: orders`, () => orderContract(used));
+  suite(`${engine.name}: values at the edges`, () => edgeValueContract(used));
+  suite(`${engine.name}: lanes`, () => laneContract(used));
   suite(`${engine.name}: agents and offices`, () => linkedContract(engine));
-  suite(`${engine.name}: lists`, () => listContract(engine));
-  suite(`${engine.name}: searches`, () => searchContract(engine));
+  suite(`${engine.name}: lists`, () => listContract(used));
+  suite(`${engine.name}: searches`, () => searchContract(used));
   suite(`${engine.name}: expansions`, () => expansionContract(engine));
-  suite(`${engine.name}: native interface`, () => nativeContract(engine));
-  suite(`${engine.name}: merged collections`, () => mergedContract(engine));
-  suite(`${engine.name}: served files`, () => fileContract(engine));
+  suite(`${engine.name}: native interface`, () => nativeContract(used));
+  suite(`${engine.name}: merged collections`, () => mergedContract(used));
+  suite(`${engine.name}: served files`, () => fileContract(used));
 }
 
 /** Everything that every engine must do. */
