@@ -61,11 +61,16 @@ function runStatement(connection: Connection, request: StatementRequest): Statem
   return { rows: listIn(row?.keys).map((k, index) => ({ k, size: sizes[index] })), body };
 }
 
-/** The rows one by one. A statement that failed here would fail again if it were kept: its next execution begins with its error. */
+/**
+ * The rows of ids one by one, as arrays, which take half the time of objects. A statement that failed here would fail again if it were
+ * kept: its next execution begins with its error.
+ */
 function* scan({ database, calls }: Connection, text: string, values: ReturnType<typeof bindings>) {
-  for (const row of database.prepare(text).iterate(...values)) {
+  const statement = database.prepare(text);
+  statement.setReturnArrays(true);
+  for (const { 0: id = null } of statement.iterate(...values)) {
     calls.begin();
-    yield row;
+    yield { id };
   }
 }
 

@@ -40,3 +40,20 @@ test('a number that plat never writes is damage in a list that is sent, and no i
     }
   }
 });
+
+test('ids that a scan returns are looked up in their own order, whichever index it read them by, and stay in that of the statement', () => {
+  const scan = { text: 'scan', values: [] };
+  const steps = taskSteps(
+    { kind: 'ids', statement: { text: 'sorted', values: [], scan } },
+    makeContext({ isSent: true, memory: ownMemory }),
+  );
+  const found = [{ id: '30' }, { id: null }, { id: '4' }, { id: '4294967295' }, { id: '5' }];
+  const result = runSync(steps, ({ statement: { text }, slots, isScan = false }) => {
+    assert.equal(isScan, text === 'scan');
+    if (isScan) return { rows: found };
+    assert.deepEqual(slots, { ids: '[4,5,30,4294967295]' });
+    return { rows: [{ ids: '5,30,4,4294967295' }] };
+  });
+  assert.ok(result.kind === 'ids');
+  assert.deepEqual([...result.ids], [5, 30, 4, 4_294_967_295]);
+});
