@@ -1,11 +1,15 @@
 /**
  * How many records a writer stores in one transaction. A commit writes most pages of most indexes, however few records it has: with
- * hundreds of thousands of listings, it takes as long as storing a thousand of them. So transactions get larger while commits take
- * a large part of their time, and smaller while they are slow. This module knows neither records nor engines.
+ * hundreds of thousands of listings, it takes as long as storing a thousand of them. So transactions get larger while twice as many
+ * records would still be stored quickly, or commits take a large part of their time, and smaller while they are slow. This module
+ * knows neither records nor engines.
  */
 
-/** The number of records in one transaction at first, and its limits. With more, an import takes more memory than it saves time. */
-const RECORDS = { least: 100, first: 1000, most: 3000 };
+/**
+ * The number of records in one transaction at first, on a machine that stores them quickly, and its limits. With more, an import takes
+ * more memory than it saves time.
+ */
+const RECORDS = { least: 100, first: 1000, quick: 2000, most: 3000 };
 
 /** A transaction that takes less than this, in milliseconds, may get larger; one that takes longer than the other gets smaller. */
 const QUICK = 1200;
@@ -65,6 +69,8 @@ export class Pace {
     if (records < this.#records) return;
     const whole = work + commit;
     if (whole > SLOW) this.#records = Math.max(RECORDS.least, Math.floor(records / STEP));
+    else if (whole < QUICK / 2 && records < RECORDS.quick)
+      this.#records = Math.min(RECORDS.quick, 2 * records);
     else if (whole < QUICK && commit > EXPENSIVE * whole)
       this.#records = Math.min(RECORDS.most, Math.ceil(records * STEP));
   }

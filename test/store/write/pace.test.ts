@@ -15,9 +15,23 @@ function after(count: number, times: (records: number) => TransactionTimes): num
 describe('the size of transactions', () => {
   it('stays while commits are cheap', () => {
     assert.deepEqual(
-      after(3, (records) => ({ work: records / 4, commit: 60 })),
+      after(3, (records) => ({ work: 0.6 * records, commit: 60 })),
       [1000, 1000, 1000],
     );
+  });
+
+  it('doubles up to a limit while twice as many records would still be stored quickly', () => {
+    assert.deepEqual(
+      after(3, (records) => ({ work: records / 4, commit: 60 })),
+      [2000, 2000, 2000],
+    );
+    const pace = new Pace(16_000);
+    pace.tookTooLong(300, 300);
+    const limits = Array.from({ length: 5 }, () => {
+      pace.succeeded(pace.records, { work: 500, commit: 60 });
+      return pace.records;
+    });
+    assert.deepEqual(limits, [300, 600, 1200, 2000, 2000]);
   });
 
   it('grows while commits are expensive, as long as a transaction is quick', () => {
