@@ -28,7 +28,7 @@ const usedByOld = (): number =>
 /** The number of bytes in use up to which nothing is collected. */
 const SMALL = 45_000_000;
 /** The ratio of bytes in use to the bytes that were alive after the last collection, above which garbage is collected. */
-const GROWTH = 1.7;
+const GROWTH = 1.6;
 
 /** A function that collects garbage if the heap has grown enough since the last time. */
 export function collector(heap: Heap): () => void {
