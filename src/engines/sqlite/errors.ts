@@ -6,10 +6,8 @@ import { damageOf, explainError, type Trouble } from '../../store/explain.ts';
 import { describeWriter } from '../../store/files/lock-holders.ts';
 import { accessError, describeFile } from '../../store/files/store-file.ts';
 
-/** Seconds after which a client may retry with the next process. */
-const RETRY_AFTER_SECONDS = 5;
-
-const CLOSED: Trouble = { kind: 'unavailable', retryAfter: RETRY_AFTER_SECONDS };
+/** A client may retry after some seconds, with the next process. */
+const CLOSED: Trouble = { kind: 'unavailable', retryAfter: 5 };
 
 const damaged = (reason: string): Trouble => ({ kind: 'damaged', reason });
 const UNWRITTEN = damaged('a column contains a value that plat never writes');

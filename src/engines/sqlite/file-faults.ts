@@ -24,8 +24,6 @@ function findFileFaults(connection: Connection, model: StoreModel): FileFault[] 
   return [...findPageFaults(connection), ...lacking.map((what) => ({ what, kind: kindOf(what) }) as const)];
 }
 
-const FAULTS = `PRAGMA integrity_check(${MOST})`;
-
 /** Faults of an index only, which is recreated from its table. */
 const OF_AN_INDEX =
   /^(row \S+ missing from index|wrong # of entries in index|non-unique entry in index|malformed inverted index)/;
@@ -34,7 +32,7 @@ const OF_AN_INDEX =
 function findPageFaults({ database }: Connection): FileFault[] {
   const fault = (what: string): FileFault => ({ what, kind: OF_AN_INDEX.test(what) ? 'structure' : 'pages' });
   try {
-    const rows = database.prepare(FAULTS).all();
+    const rows = database.prepare(`PRAGMA integrity_check(${MOST})`).all();
     const lines = rows.flatMap((row) => String(row.integrity_check).split('\n'));
     return lines.filter((line) => line !== 'ok').map(fault);
   } catch (error) {

@@ -72,19 +72,14 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-/**
- * Adds the marks that the index of words of an earlier version lacks, unless another process writes: then a later opening does. A file
- * in which this is not possible can still be read, and whoever writes to it next reports why.
- */
+/** Adds the marks that the index of words of an earlier version lacks, unless another process writes: then a later opening does. */
 async function markWords({ database }: Connection, session: Session): Promise<void> {
   try {
     if (!lacksMarks(database)) return;
     const layouts = storedLayouts(await readModel(session));
-    tryLock(database, () => {
-      for (const layout of layouts) addMarks(database, layout);
-    });
+    tryLock(database, () => addMarks(database, layouts));
   } catch {
-    // The index finds the same without marks.
+    // The index finds the same without marks, and whoever writes to the file next reports what is wrong with it.
   }
 }
 

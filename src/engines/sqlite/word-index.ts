@@ -43,16 +43,15 @@ export function ensureWordIndex(database: DatabaseSync, layout: ResourceLayout):
       `CREATE VIRTUAL TABLE "${index}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii')`,
     );
     fill(database, layout, 'TRUE');
-  } else addMarks(database, layout);
+  } else addMarks(database, [layout]);
   database.exec(`CREATE TRIGGER IF NOT EXISTS "${index}_gone" AFTER DELETE ON "${layout.textsTable}"
     BEGIN DELETE FROM "${index}" WHERE rowid = old._id; END`);
 }
 
-/** Adds the marks that an existing index lacks. */
-export function addMarks(database: DatabaseSync, layout: ResourceLayout): void {
-  const index = tableOf(layout);
-  if (isIndexed(layout) && hasUnmarked(database, index))
-    fill(database, layout, `r._id IN (${unmarkedIds(index)})`);
+/** Adds the marks that existing indexes lack. */
+export function addMarks(database: DatabaseSync, layouts: readonly ResourceLayout[]): void {
+  for (const layout of layouts.filter((each) => isIndexed(each) && hasUnmarked(database, tableOf(each))))
+    fill(database, layout, `r._id IN (${unmarkedIds(tableOf(layout))})`);
 }
 
 /** Indexes records one by one, since what a statement passes to a function stays in memory until it returns a row. */
@@ -84,16 +83,12 @@ export function wordIndex(
   const entries = name(`${tableOf(layout)}_docsize`);
   const isMissing = sql`NOT EXISTS (SELECT 1 FROM ${entries} d WHERE d.id = r._id)`;
   const isStale = sql`d.id NOT IN (SELECT r._id FROM ${records} r)`;
+  const words: Sql = { parts: [wordsFrom(layout)] };
   return {
     find: sql`SELECT r._key AS key FROM ${records} r WHERE ${isMissing}
       UNION ALL SELECT concat('(id ', d.id, ')') FROM ${entries} d WHERE ${isStale}`,
     mend: [
-      {
-        parts: [
-          `INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words) ${wordsFrom(layout)} WHERE `,
-          ...isMissing.parts,
-        ],
-      },
+      sql`INSERT OR REPLACE INTO ${index}(rowid, words) ${words} WHERE ${isMissing}`,
       sql`DELETE FROM ${index} WHERE rowid IN (SELECT d.id FROM ${entries} d WHERE ${isStale})`,
     ],
   };
@@ -134,10 +129,9 @@ export function indexWords(
     `SELECT ${textsOfRow(layout)} AS texts FROM "${layout.columnsTable}" r WHERE r._key = ? AND r._id = ?`,
   );
   for (const { id, texts, isStored } of records) {
-    const [key = ''] = texts;
     const joined = texts.join('\n');
     // Replacing words takes five times as long as reading the texts that contain them.
-    if (isStored && stored.get(key, id)?.texts === joined) continue;
+    if (isStored && stored.get(texts[0] ?? '', id)?.texts === joined) continue;
     insert.get(id, indexedWords(joined, id % MARKED_IDS === 0));
   }
 }
@@ -170,7 +164,8 @@ export function wordSourceOf({ database }: Connection, layout: ResourceLayout): 
 export function rebuildWordIndex(database: DatabaseSync, layout: ResourceLayout): void {
   if (!isIndexed(layout)) return;
   const index = tableOf(layout);
-  database.exec(`DROP TABLE IF EXISTS temp."${index}_read"`);
-  database.exec(`DROP TRIGGER IF EXISTS "${index}_gone"; DROP TABLE IF EXISTS "${index}";`);
+  database.exec(
+    `DROP TABLE IF EXISTS temp."${index}_read"; DROP TRIGGER IF EXISTS "${index}_gone"; DROP TABLE IF EXISTS "${index}"`,
+  );
   ensureWordIndex(database, layout);
 }
