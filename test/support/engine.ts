@@ -15,7 +15,10 @@ export interface OpenOptions {
   readonly limits?: WriteLimits;
   /** What every process of the store knows about its machine; absent: nothing, so that any clock is accepted. */
   readonly machine?: Machine;
-  /** Whether the fields of most tests are in use already, which saves the first writes from changing the tables. */
+  /**
+   * Whether the fields of most tests are in use already, which saves the first writes from changing the tables. An engine where wider
+   * tables take as long as this saves ignores it.
+   */
   readonly hasUsualFields?: boolean;
 }
 

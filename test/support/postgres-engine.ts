@@ -65,14 +65,13 @@ async function prepareOnce(server: SharedServer, name: string, template: Templat
 }
 
 const prepare = (address: string, { settings, partitions, state }: Template): Promise<void> =>
-  prepareStore(state, (clock, limits) =>
+  prepareStore(state, (clock) =>
     openPostgresStore({
       address,
       create: settings,
       ...(partitions === undefined ? {} : { partitions }),
       clock,
       writeBackup,
-      ...(limits === undefined ? {} : { limits }),
     }),
   );
 
@@ -121,12 +120,8 @@ export function postgresEngine(partitions?: PartitionField): Engine {
     name: partitions === undefined ? 'postgres' : 'postgres with partitions',
     layout: LAYOUT_VERSION,
     share: 0.05,
-    async open(scope, { settings, clock, limits, machine, hasUsualFields }) {
-      const { address, drop } = await emptyDatabase(
-        settings,
-        partitions,
-        preparedFor(clock, machine, hasUsualFields),
-      );
+    async open(scope, { settings, clock, limits, machine }) {
+      const { address, drop } = await emptyDatabase(settings, partitions, preparedFor(clock, machine));
       // A database is dropped at once if nobody is connected to it; the server waits for those that it disconnects.
       const taken = new AsyncDisposableStack();
       scope.after(() => taken.disposeAsync());
