@@ -21,8 +21,10 @@ export const wordsOf = (text: string): readonly string[] => text.toLowerCase().m
  * does, finds such a record at the latest after this number of records if it also looks for the mark.
  */
 export const MARK = '§';
-/** A multiple of the number of rows after which a statement looks at the clock (`Dialect.deadline`). */
-export const MARKED_IDS = 16 * 61;
+/** A statement looks at the clock and at its memory for one row in so many: a call takes longer than the conditions of a scan. */
+export const ROWS_PER_LOOK = 61;
+/** A multiple of it, so that a statement that comes to a mark looks at the clock. */
+export const MARKED_IDS = 16 * ROWS_PER_LOOK;
 
 /** What an index of words receives for a record: the words of its texts, separated by spaces, or the texts, if they are ASCII. */
 export function indexedWords(texts: string, isMarked: boolean): string {

@@ -17,6 +17,7 @@ import {
   slot,
   sql,
 } from '../../compile/fragment.ts';
+import { ROWS_PER_LOOK } from '../../compile/search.ts';
 import type { ScalarType } from '../../dictionary/index.ts';
 import { idsWithWords, wordIndex } from './word-index.ts';
 
@@ -175,11 +176,10 @@ export const sqliteDialect = dialectOf({
   },
   deadline: {
     ofValues: sql`plat_deadline()`,
-    // The call takes longer than the conditions of a scan, so it is made for one row in 61.
-    ofRows: (id) => sql`(${id} % 61 <> 0 OR plat_deadline())`,
+    ofRows: (id) => sql`(${id} % ${integer(ROWS_PER_LOOK)} <> 0 OR plat_deadline())`,
   },
   kept: {
     by: ({ parts }) => parts.some((part) => typeof part === 'string' && /\bplat_(?!deadline\b)/.test(part)),
-    isMuch: (id) => sql`(${id} % 61 = 0 AND plat_keeps_much())`,
+    isMuch: (id) => sql`(${id} % ${integer(ROWS_PER_LOOK)} = 0 AND plat_keeps_much())`,
   },
 });

@@ -1,9 +1,9 @@
 /** The index of words for `$search`, in SQLite's FTS5. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { WordQuery } from '../../compile/dialect.ts';
-import { bind, column, name, type Sql, sql } from '../../compile/fragment.ts';
+import { bind, column, integer, name, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
-import { indexedWords, joinTexts, MARK, MARKED_IDS } from '../../compile/search.ts';
+import { indexedWords, joinTexts, MARK, MARKED_IDS, ROWS_PER_LOOK } from '../../compile/search.ts';
 import type { WordSource } from '../../store/check/word-faults.ts';
 import type { RecordTexts } from '../../store/session.ts';
 import type { Connection } from './connection.ts';
@@ -98,7 +98,7 @@ export function wordIndex(
 export function idsWithWords(layout: ResourceLayout, query: WordQuery): Sql | undefined {
   if (!isIndexed(layout)) return undefined;
   const table = name(tableOf(layout));
-  return sql`SELECT rowid FROM ${table} WHERE ${table} MATCH ${bind(expression(query))} AND (rowid % 61 <> 0 OR plat_deadline())`;
+  return sql`SELECT rowid FROM ${table} WHERE ${table} MATCH ${bind(expression(query))} AND (rowid % ${integer(ROWS_PER_LOOK)} <> 0 OR plat_deadline())`;
 }
 
 /** The number of words of a phrase that the index compares; the texts decide about further ones. */
