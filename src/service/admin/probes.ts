@@ -92,7 +92,7 @@ export async function serveProbes(
 ) {
   const common = (): CommonHeaderValues => ({ requestId: randomUUID(), now: Date.now(), isOfOperator: true });
   const server = makeServer(
-    { tls: undefined, requestPatience: TIMEOUTS.request, idlePatience: TIMEOUTS.idle },
+    { tls: undefined, requestPatience: TIMEOUTS.request, idlePatience: TIMEOUTS.idle, endsIdle: true },
     {
       request: (request, response) => {
         answer(probed, request, response, common()).catch(() => abortResponse(response));

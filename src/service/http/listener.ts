@@ -99,6 +99,7 @@ export function makeListener(options: ListenerOptions): HttpServer {
       tls,
       requestPatience: Math.ceil(requestSeconds * 1000),
       idlePatience: Math.ceil(idleSeconds * 1000),
+      endsIdle: false,
     },
     {
       request: (request, response) => {

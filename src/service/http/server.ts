@@ -55,6 +55,11 @@ interface ServerBounds {
   /** The maximum milliseconds for a complete request to arrive, and for a connection to be idle between two requests. */
   readonly requestPatience: number;
   readonly idlePatience: number;
+  /**
+   * Whether a closing server ends connections without a request, as Node does. Node takes those for idle on which a request is
+   * arriving, and those whose response only waits in memory for its client.
+   */
+  readonly endsIdle: boolean;
 }
 
 interface ServerHandlers {
@@ -70,7 +75,8 @@ export interface HttpServer {
   /** @returns the port @throws PlatError `failed` if the system refuses it */
   listen(host: string, port: number): Promise<number>;
   /**
-   * Accepts no new connections, and resolves when all connections have ended. The caller closes those that are idle.
+   * Accepts no new connections, and resolves when all connections have ended. The caller closes those that are idle, unless the
+   * server does (`endsIdle`).
    *
    * @param patience milliseconds after which the remaining connections are destroyed
    */
@@ -78,7 +84,7 @@ export interface HttpServer {
 }
 
 export function makeServer(
-  { tls, requestPatience, idlePatience }: ServerBounds,
+  { tls, requestPatience, idlePatience, endsIdle }: ServerBounds,
   handlers: ServerHandlers,
 ): HttpServer {
   const bounds = {
@@ -90,6 +96,7 @@ export function makeServer(
     keepAliveTimeout: idlePatience,
   };
   const server = tls === undefined ? createServer(bounds) : secureServer();
+  if (!endsIdle && 'closeIdleConnections' in server) server.closeIdleConnections = () => undefined;
   function secureServer(): Http2SecureServer {
     const made = createSecureServer({
       ...bounds,
@@ -170,8 +177,6 @@ async function close(
 ): Promise<void> {
   if (!server.listening) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  // Node would destroy connections at once: those on which a request is arriving, and those whose response is in this process's memory.
-  if ('closeIdleConnections' in server) server.closeIdleConnections = () => undefined;
   // HTTP/2 sessions refuse new requests and end after those in progress.
   server.close(() => resolve());
   const cut = setTimeout(() => {

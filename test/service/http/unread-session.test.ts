@@ -36,7 +36,7 @@ async function stalled(
   const accepted = Promise.withResolvers<Socket>();
   const requested = Promise.withResolvers<{ request: HttpRequest; response: HttpResponse }>();
   const server = makeServer(
-    { tls: { cert, key }, requestPatience: 10_000, idlePatience: 100 },
+    { tls: { cert, key }, requestPatience: 10_000, idlePatience: 100, endsIdle: false },
     {
       connection: accepted.resolve,
       request: (request, response) => requested.resolve({ request, response }),
