@@ -54,3 +54,29 @@ test('time advances while a call of a store waits for its clock, and stands stil
   await running;
   assert.deepEqual(seen.slice(1), ['the server answers at 100', 'another wakes at 500']);
 });
+
+test('time advances while a write waits for a transaction of its database that waits for the clock', async () => {
+  const traffic = new Traffic();
+  const { quiet, underWay } = traffic;
+  const time = new VirtualTime({ start: 0, grain: 1, quiet, most: { virtual: HOUR, real: 2000 }, underWay });
+  const committed = traffic.clock(time.clock(), 'a').sleep(100);
+  const work = Promise.all([
+    traffic.during(committed, 'commit', 'a'),
+    traffic.during(committed, 'exchange', 'a'),
+  ]);
+  await time.run(work);
+  assert.equal(time.now, 100);
+
+  const answer = Promise.withResolvers<void>();
+  const running = time.run(
+    Promise.all([
+      traffic.during(traffic.clock(time.clock(), 'a').sleep(100), 'commit', 'a'),
+      traffic.during(answer.promise, 'exchange', 'b'),
+    ]),
+  );
+  for (let turn = 0; turn < 20; turn++) await threadIsQuiet();
+  assert.deepEqual([time.now, underWay()], [100, ['commit', 'exchange']]);
+  answer.resolve();
+  await running;
+  assert.equal(time.now, 200);
+});

@@ -11,7 +11,6 @@ import { Traffic, watchedStore } from './traffic.ts';
 /** Stores on a server; each history has databases of its own. */
 export function postgresGround(): Ground {
   const traffic = new Traffic();
-  const during = <T>(call: Promise<T>, name: string): Promise<T> => traffic.during(call, name);
   return {
     name: 'postgres',
     quiet: traffic.quiet,
@@ -19,14 +18,15 @@ export function postgresGround(): Ground {
     async open(scope, { settings, clock, machine, limits = WRITE_LIMITS }) {
       const { address, drop } = await emptyDatabase(settings);
       scope.after(drop);
+      const during = <T>(call: Promise<T>, name: string): Promise<T> => traffic.during(call, name, address);
       const open = async (at: string, on = clock, trust: ClockTrust = {}): Promise<Store> => {
-        const options = { clock: traffic.clock(on), machine, limits, ...trust, writeBackup };
+        const options = { clock: traffic.clock(on, address), machine, limits, ...trust, writeBackup };
         const store = await during(openPostgresStore({ address: `${at}&connections=2`, ...options }), 'open');
         scope.after(() => store.close());
         return store;
       };
       const again = async (trust?: ClockTrust): Promise<Store> =>
-        watchedStore(await open(address, clock, trust), traffic, during);
+        watchedStore(await open(address, clock, trust), traffic, address, during);
       return {
         store: await again(),
         again,
@@ -37,7 +37,7 @@ export function postgresGround(): Ground {
           line.passes = () => mortal.passes();
           void mortal.death.then(() => during(line.end(), 'the end of a process'));
           // The server may still complete what was in progress on a closed connection, until it has noticed that.
-          return watchedStore(store, traffic, (call, name) =>
+          return watchedStore(store, traffic, address, (call, name) =>
             during(
               call.finally(() => line.settled()),
               name,

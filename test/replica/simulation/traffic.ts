@@ -3,16 +3,39 @@ import type { Store } from '../../../src/store/store.ts';
 import { replaced } from './replaced.ts';
 import { threadIsQuiet } from './time.ts';
 
+interface Call {
+  readonly name: string;
+  readonly database: string;
+}
+
+/** The calls that wait for a transaction of another call to the same database. */
+const WRITES: ReadonlySet<string> = new Set([
+  'open',
+  'write',
+  'remove',
+  'configure',
+  'beginEpoch',
+  'restamp',
+  'commit',
+  'commitTogether',
+  'exchange',
+  'deleteMarks',
+  'lease',
+  'releaseLease',
+]);
+
 /** Counts the calls of stores that a server answers, so that a history knows when none is in progress. */
 export class Traffic {
-  /** The calls that are in progress, with their names. */
-  readonly #calls = new Set<{ readonly name: string }>();
-  /** Calls that wait for the clock of the history, or for their caller. The clock may advance only while every call does. */
-  #waiting = 0;
+  readonly #calls = new Set<Call>();
+  /**
+   * The databases of the calls that wait for the clock of the history, or for their caller. The clock may advance only while every
+   * call does, or waits for the transaction of one that does.
+   */
+  readonly #waiting: string[] = [];
   #rest = Promise.withResolvers<void>();
 
-  async during<T>(call: Promise<T>, name: string): Promise<T> {
-    const entry = { name };
+  async during<T>(call: Promise<T>, name: string, database = ''): Promise<T> {
+    const entry = { name, database };
     this.#calls.add(entry);
     try {
       return await call;
@@ -23,18 +46,18 @@ export class Traffic {
   }
 
   /** The same clock, for stores: a call that sleeps on it does not count as in progress. */
-  clock({ now, sleep }: Clock): Clock {
-    return { now, sleep: (milliseconds, signal) => this.waits(() => sleep(milliseconds, signal)) };
+  clock({ now, sleep }: Clock, database = ''): Clock {
+    return { now, sleep: (milliseconds, signal) => this.waits(() => sleep(milliseconds, signal), database) };
   }
 
   /** What a call waits for outside of the store, so that it does not count as in progress meanwhile. */
-  readonly waits = async <T>(work: () => Promise<T>): Promise<T> => {
-    this.#waiting++;
+  readonly waits = async <T>(work: () => Promise<T>, database = ''): Promise<T> => {
+    this.#waiting.push(database);
     this.#look();
     try {
       return await work();
     } finally {
-      this.#waiting--;
+      this.#waiting.splice(this.#waiting.indexOf(database), 1);
     }
   };
 
@@ -50,7 +73,12 @@ export class Traffic {
   readonly underWay = (): readonly string[] => [...this.#calls].map(({ name }) => name);
 
   get #isQuiet(): boolean {
-    return this.#calls.size <= this.#waiting;
+    const calls = [...this.#calls];
+    const behind = [...new Set(this.#waiting)].map((database) => {
+      const writes = calls.filter((call) => call.database === database && WRITES.has(call.name));
+      return Math.max(0, writes.length - this.#waiting.filter((each) => each === database).length);
+    });
+    return calls.length <= this.#waiting.length + behind.reduce((sum, each) => sum + each, 0);
   }
 
   #look(): void {
@@ -64,7 +92,7 @@ export class Traffic {
 type Wrap = <T>(call: Promise<T>, name: string) => Promise<T>;
 
 /** A store whose calls are all counted, except while they wait for the next page of their caller. */
-export function watchedStore(store: Store, { waits }: Traffic, wrap: Wrap): Store {
+export function watchedStore(store: Store, traffic: Traffic, database: string, wrap: Wrap): Store {
   const { keys, shared } = store;
   const checkpoints = watched(store.checkpoints, wrap);
   return replaced(watched(store, wrap), {
@@ -72,7 +100,7 @@ export function watchedStore(store: Store, { waits }: Traffic, wrap: Wrap): Stor
       commitTogether: (source, lease, changes) =>
         checkpoints.commitTogether(source, lease, {
           ...changes,
-          next: (...given) => waits(() => changes.next(...given)),
+          next: (...given) => traffic.waits(() => changes.next(...given), database),
         }),
     }),
     keys: watched(keys, wrap),
