@@ -66,7 +66,6 @@ export function resolveAccess(
     } catch (error) {
       if (!(error instanceof PlatError)) throw error;
       // The parser takes the filter for the option of a request.
-
       throw usageError(`${what} is invalid: ${error.message.replace(/^\$filter: /, '')}`, { cause: error });
     }
     throw invalidDefinition(`${what} looks beyond the record's own fields`);

@@ -24,8 +24,11 @@ export type Route =
 /** Matches a key in parentheses. A slash in a key does not end a segment, even if a client or a proxy has not encoded it. */
 const QUOTED_KEY = /(?:\(|%28)(?:\w+=)?(?:'|%27)(?:[^'%]|%(?!27)|(?:'|%27){2})*(?:'|%27)(?:\)|%29)(?=\/|$)/g;
 
-/** Matches letters and digits that are percent-encoded, which means the same (RFC 3986, 6.2.2.2). */
-const NEEDLESSLY_ENCODED = /%(?:3\d|[46][1-9A-F]|[57][\dA])/gi;
+/**
+ * Matches letters and digits that are percent-encoded, which means the same (RFC 3986, 6.2.2.2), unless they would complete a broken
+ * escape.
+ */
+const NEEDLESSLY_ENCODED = /(?<!%[\dA-F]?)%(?:3\d|[46][1-9A-F]|[57][\dA])/gi;
 
 export function routeOf({ surface, path, headers, as }: Exchange): Route {
   const read = path.includes('%') ? path.replace(NEEDLESSLY_ENCODED, decodeURIComponent) : path;

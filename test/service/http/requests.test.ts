@@ -217,6 +217,10 @@ test('letters and digits of a path may be percent-encoded, once', async () => {
   for (const path of ['/%2561/listings', '/Reso%2FOData/Property', '/v1%2Flistings', '/%2E/v1/listings']) {
     assert.equal((await service.get('api', path, { token })).status, 404, path);
   }
+  // Decoding must not complete a broken escape.
+  for (const path of ['/v1/listings/%2%35', '/v1/listings/%%34%31']) {
+    assert.equal((await service.get('api', path, { token })).status, 400, path);
+  }
 });
 
 test('a URL of more than 16 KB gets 414', async () => {
