@@ -7,7 +7,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib';
-import type { Agent, Dispatcher } from 'undici';
+import type { Agent, request } from 'undici';
 import { assertEgress, type Egress, publicLookup } from './egress-policy.ts';
 import { RequestFailure } from './failure.ts';
 
@@ -49,21 +49,16 @@ const CONNECT_TIMEOUT = 10_000;
 
 /** The HTTP client, and its connection pools by egress policy. */
 interface Network {
-  readonly request: (
-    options: Dispatcher.RequestOptions,
-    dispatcher: Agent,
-  ) => Promise<Dispatcher.ResponseData>;
+  readonly request: typeof request;
   readonly agents: Readonly<Record<Egress, Agent>>;
 }
 
 /**
  * Loads the HTTP client on first use: loading takes a fifth of the start of a service, and a service that queries no source never
- * needs it. Only a fourth of its modules are needed; the others, such as caches and WebSocket, would take 7 MB.
+ * needs it.
  */
 async function openNetwork(connections: number | null): Promise<Network> {
-  const { default: Agent } = await import('undici/lib/dispatcher/agent.js');
-  const { default: send } = await import('undici/lib/api/api-request.js');
-  const request: Network['request'] = (options, dispatcher) => send.call(dispatcher, options);
+  const { Agent, request } = await import('undici');
   const common = { connections, connectTimeout: CONNECT_TIMEOUT };
   // Connections are kept alive, so each policy has its own: a request with the policy `public` must not reuse a connection to a
   // private host.
@@ -94,17 +89,14 @@ export function networkTransport(
     assertEgress(url, egress);
     opened ??= openNetwork(connections);
     const { request, agents } = await opened;
-    const { origin, pathname, search } = new URL(url);
-    const options: Dispatcher.RequestOptions = {
-      origin,
-      path: pathname + search,
-      ...(body === undefined ? { method: 'GET' } : { method: 'POST', body }),
+    const response = await request(url, {
+      dispatcher: agents[egress],
+      ...(body === undefined ? {} : { method: 'POST', body }),
       headers: { 'accept-encoding': 'zstd, gzip', ...headers },
       headersTimeout: timeout,
       bodyTimeout: timeout,
       signal,
-    };
-    const response = await request(options, agents[egress]).catch((error: unknown) => {
+    }).catch((error: unknown) => {
       throw error instanceof Error && error.cause instanceof RequestFailure ? error.cause : error;
     });
     if (longest !== undefined) endAfter(response.body, longest);
